@@ -55,8 +55,8 @@ func IDF(df, n int) float64 {
 	return math.Log(1 + (float64(n)-float64(df)+0.5)/(float64(df)+0.5))
 }
 
-// Norm returns k1 * (1 - b + b * length / average). A term with this frequency, in a field of this length, reaches
-// half of its possible score. average must be above 0. Norm does not round length; the caller applies Lengths.
+// Norm returns k1 * (1 - b + b * length / average). A term whose frequency equals the norm reaches half of its possible
+// score. average must be above 0. Norm does not round length; the caller applies Lengths.
 func (p Parameters) Norm(length, average float64) float64 {
 	return p.K1 * (1 - p.B + p.B*length/average)
 }

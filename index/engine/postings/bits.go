@@ -30,8 +30,8 @@ func (w *bitWriter) flush() {
 	}
 }
 
-// writeBelow writes v, a number below n, in as few bits as possible (truncated binary). As many of the n numbers as
-// possible take k bits. The others take k+1 bits.
+// writeBelow writes v, a number below n, in as few bits as possible (truncated binary). The smallest numbers take k
+// bits, and the others take k+1 bits.
 func (w *bitWriter) writeBelow(v, n uint64) {
 	k := uint(bits.Len64(n)) - 1
 	short := uint64(2)<<k - n // this many numbers take k bits
@@ -48,8 +48,9 @@ func (w *bitWriter) writeBelow(v, n uint64) {
 	w.put(v&1, 1)
 }
 
-// set writes rising numbers between lo and hi. It writes the middle number first, in the bits that its bounds require,
-// and then both halves (Moffat and Stuiver, Binary Interpolative Coding for Effective Index Compression, 2000).
+// set writes rising numbers with lo <= number <= hi. It writes the middle number first, in as many bits as its bounds
+// require, and then both halves (Moffat and Stuiver, Binary Interpolative Coding for Effective Index Compression,
+// 2000).
 func (w *bitWriter) set(numbers []uint64, lo, hi uint64) {
 	for len(numbers) > 1 {
 		m := len(numbers) / 2
@@ -121,7 +122,8 @@ func (r *bitReader) readBelow(n uint64) uint64 {
 	return v
 }
 
-// readSet reads len(dst) rising numbers between lo and hi. r must have enough numbers left.
+// readSet reads len(dst) rising numbers with lo <= number <= hi, as bitWriter.set wrote them. At least len(dst) numbers
+// must fit between lo and hi.
 func readSet[T uint32 | uint64](r *bitReader, dst []T, lo, hi uint64) {
 	for len(dst) > 0 {
 		m := len(dst) / 2

@@ -148,7 +148,7 @@ func (e *Encoder) endPositions() {
 	}
 }
 
-// tailFrame is a number of postings. From this number on, a tail is usually smaller as frames than as varints.
+// tailFrame is the least number of postings for which frames are usually smaller than varints in a tail.
 const tailFrame = 16
 
 // appendPostings appends the ordinals and frequencies of the open block to dst.

@@ -8,10 +8,12 @@ import (
 // A RunEncoder writes lists that [Encoder.AddRun] reads once, from front to back, and encodes for searches. Writing and
 // reading such a list takes a fraction of the time of encoding. The zero value is ready. Not safe for concurrent use.
 //
-// A posting begins with a uvarint: twice the gap to the previous ordinal, plus 1 if the frequency is 1. A frequency
-// above 1 follows as a uvarint. The positions come next. The first position is written as it is, and every later one as
-// its difference from the previous position. A list of one posting has only the positions, and only if there are
-// several.
+// A posting has these numbers, as uvarints:
+//   - twice the gap to the previous ordinal, plus 1 if the frequency is 1
+//   - the frequency, if it is above 1
+//   - the first position, then the difference of every later position from the position before
+//
+// A list of one posting has only the positions, and only if there are several.
 type RunEncoder struct {
 	out       []byte
 	df        int
@@ -88,8 +90,8 @@ func (e *RunEncoder) Finish() List {
 
 // AddRun appends the postings of a list that a [RunEncoder] wrote. The ordinals of the list are below limit. If
 // renumbered is nil, a new ordinal is the old one plus base. Otherwise renumbered[old] is the new ordinal, or [End] to
-// drop the posting. lengths are the lengths of the field in all chunks, by new ordinal. The parameter counted says that
-// the list has no positions, as with AddCounts.
+// drop the posting. lengths are the lengths of the field in all chunks, by new ordinal. counted says that the list has
+// no positions, because AddCounts made it. An error wraps ErrCorrupt.
 func (e *Encoder) AddRun(list List, counted bool, limit, base uint32, renumbered, lengths []uint32) error {
 	b, next, n := list.Postings, uint32(0), list.DF
 	if n == 1 {

@@ -264,15 +264,16 @@ func (b *Builder) offHeapBytes() int64 {
 	return n
 }
 
-// These are the bytes of memory that Flush needs. For each term, Flush keeps the dictionary entry, half of the name,
-// and four bytes for each field with text. For each chunk, it keeps the identifiers with their order and ranks. If
-// builders are joined, four bytes for each field are added.
+// These are the bytes of memory that Flush needs, without those that flushing adds:
+//   - flushTerm for the dictionary entry of each term
+//   - flushChunk for the identifiers of each chunk, with their order and ranks
 const (
 	flushTerm  = 24
 	flushChunk = 48
 )
 
-// flushing returns roughly how many bytes of memory Flush needs, besides the memory of the builder.
+// flushing returns roughly how many bytes of memory Flush needs, besides the memory of the builder. Each field with
+// text adds four bytes for each term and for each chunk.
 func (b *Builder) flushing() int64 {
 	occurrences, fields := int64(0), int64(0)
 	for f := range b.texts {

@@ -82,7 +82,8 @@ func (r *Reader) checkTerms(ctx context.Context) error {
 	return nil
 }
 
-// checkIdentifiers compares the identifiers in the table with the ranks.
+// checkIdentifiers compares the identifiers in the table with the ranks. It also verifies that every chunk has a
+// document.
 func (r *Reader) checkIdentifiers(ctx context.Context) error {
 	var c tableCursor
 	for c.reset(r.ids); c.next(); {

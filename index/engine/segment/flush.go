@@ -136,8 +136,8 @@ func (p *flushPart) newOrdinal(ordinal uint32) uint32 {
 	return p.base + ordinal
 }
 
-// live returns the data of all chunks that are not removed, as one slice. It collects the data in out, unless one part
-// has exactly this data. of returns the data of a builder, by ordinal.
+// live returns the data of all chunks that are not removed, as one slice. The function of returns the data of a
+// builder, by ordinal. live collects the data in out. A single builder without removed chunks already has this slice.
 func live[T any](f *flusher, out *offheap.List[T], of func(*Builder) []T) []T {
 	if p := &f.parts[0]; len(f.parts) == 1 && p.remap == nil {
 		return of(p.Builder)
@@ -149,7 +149,7 @@ func live[T any](f *flusher, out *offheap.List[T], of func(*Builder) []T) []T {
 	return out.Items
 }
 
-// appendLive appends to out the elements of list whose chunks are not removed. remap has the new ordinals.
+// appendLive appends to out the elements of list whose chunks are not removed. remap comes from the method remap.
 func appendLive[T any](out, list []T, remap []uint32) []T {
 	if remap == nil {
 		return append(out, list...)

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// postings writes the posting lists of all terms of all builders, in the order of names. Several goroutines encode
-// ranges of terms, which are then written in order.
+// postings writes the posting lists of all terms of all builders, in the order of names. lengths has the lengths of
+// fields by field and ordinal. Several goroutines encode ranges of terms; the ranges are then written in order.
 func (f *flusher) postings(lengths [][]uint32) {
 	f.eachPart(func(i int) { f.parts[i].invert() })
 	var counts [256]int
@@ -90,7 +90,8 @@ func newRangeEncoder(parts []flushPart, lengths [][]uint32) *rangeEncoder {
 	return e
 }
 
-// encode writes to *out the posting lists of the terms in the range r, by name. It walks all parts together.
+// encode writes to out the posting lists of the terms in the range r, by name. number is the number of the range. It
+// walks all parts together.
 func (e *rangeEncoder) encode(out *termLists, number int, r termRange) {
 	copy(e.at, r.parts)
 	for i, b := range r.parts {

@@ -5,9 +5,10 @@ import (
 	"sync/atomic"
 )
 
-// inOrder writes the posting lists of n ranges of terms in order. Several goroutines encode ranges; begin returns the
-// encoding function of each. A goroutine encodes its next range while its last one waits to be written. After each
-// range, inOrder calls rest unless it is nil. An error of rest ends the file.
+// inOrder writes the posting lists of n ranges of terms, in the order of the ranges. Several goroutines encode ranges.
+// Each goroutine calls begin once. It calls the result for each of its ranges, to write the lists of range i to out. A
+// goroutine encodes its next range while its last range waits to be written. If rest is not nil, inOrder calls it after
+// each range. After an error of rest, inOrder writes nothing more, and finish returns the error.
 func (w *fileWriter) inOrder(n, goroutines int, begin func() func(out *termLists, i int), rest func() error) {
 	run := w.kind == runKind
 	wrote := func(lists *termLists) {

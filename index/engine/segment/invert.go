@@ -24,7 +24,7 @@ type inversion struct {
 	rangeOccurrences []offheap.List[postings.Occurrence] // [field]; the upper bits are the number within the range
 }
 
-// ordinalRange is a range of ordinals: from is in it, to is not.
+// ordinalRange has the numbers i of sorted terms with from <= i < to.
 type ordinalRange struct{ from, to int }
 
 const (
@@ -34,8 +34,8 @@ const (
 	// rangeOccurrences limits the occurrences of one builder in a range of several terms. So they fit into the
 	// processor's caches.
 	rangeOccurrences = 1 << 13
-	// roundOccurrences is the least number of occurrences that one round sorts into ranges. However large a builder is,
-	// it takes at most rounds rounds.
+	// roundOccurrences is the least number of occurrences that one round sorts into ranges. A flush makes at most as
+	// many rounds as the constant rounds says, however large the builders are.
 	roundOccurrences = 1 << 18
 	rounds           = 4
 	// madeBytes is the size in bytes of one occurrence that the first step has made.
@@ -90,8 +90,8 @@ func (v *inversion) countOf(i int) int {
 	return n
 }
 
-// termRange is a range of sorted terms, with bounds for each part. All parts have the same first and last name.
-// occurrences counts the occurrences in all parts.
+// termRange is a range of terms in the order of names. parts has the numbers of these terms in each builder.
+// occurrences counts the occurrences of these terms in all builders.
 type termRange struct {
 	parts       []ordinalRange
 	occurrences int
@@ -127,7 +127,7 @@ func (f *flusher) ranges() []termRange {
 	}
 }
 
-// reach returns where a range that begins at sorted term number from ends.
+// reach returns the end of the range that begins at sorted term number from. The end is not in the range.
 func (v *inversion) reach(from int) int {
 	to, n := from, 0
 	for to < len(v.places.Items) && to-from < rangeTerms {
@@ -148,7 +148,7 @@ func (v *inversion) place(number int, b ordinalRange) (occurrences int) {
 	return occurrences
 }
 
-// make does the first step for part number i: it sorts occurrences into ranges. The first range has number first.
+// make does the first step for part number i: it sorts occurrences into ranges. The number of ranges[0] is first.
 func (v *inversion) make(i, first int, ranges []termRange) {
 	v.first = first
 	for field := range v.counts {
@@ -204,7 +204,7 @@ func (v *inversion) scatter(field int) {
 	})
 }
 
-// occurrences returns the occurrences of a field in the current range number in.
+// occurrences returns the occurrences of a field in the range with the number in. make must have made this range.
 func (v *inversion) occurrences(field, in int) []postings.Occurrence {
 	return v.rangeOccurrences[field].Items[v.begins[field][in-v.first]:v.ends[field][in-v.first]]
 }
@@ -216,8 +216,8 @@ type lists struct {
 	memory []postings.Occurrence
 }
 
-// sort sorts occurrences by term; the terms have numbers below n. Those of a term must be in order of chunk and
-// position.
+// sort sorts the occurrences in made by term. The numbers of the terms in the range are below n. The occurrences of one
+// term must be in order of chunk and position.
 func (l *lists) sort(made []postings.Occurrence, n int) {
 	clear(l.ends[:n])
 	if n <= 1 || len(made) == 0 {

@@ -56,7 +56,8 @@ func newLetters(counts *[256]int) *letters {
 	return makeLetters(best, order[:min(len(order), literal+15*best)])
 }
 
-// makeLetters returns letters in which pairs units begin a pair. order has the bytes, most frequent first.
+// makeLetters returns letters with pairs, the number of units that begin a pair. order has the bytes, most frequent
+// first.
 func makeLetters(pairs int, order []byte) *letters {
 	l := &letters{pairs: pairs, order: order}
 	for b := range l.codes {

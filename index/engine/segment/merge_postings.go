@@ -123,8 +123,8 @@ func newRangeMerger(m *merger) *rangeMerger {
 	return &rangeMerger{merger: m, terms: make([]Terms, len(m.inputs))}
 }
 
-// merge writes the terms from the key from up to the key to; nil means no bound. The next term is the smallest key of
-// all inputs. The posting lists of a term in the inputs are joined in order.
+// merge writes the terms with from <= term < to, in order. A nil from or to is no bound. The next term is the smallest
+// key of all inputs. merge joins the posting lists of a term, in the order of the inputs.
 func (r *rangeMerger) merge(out *termLists, from, to []byte) error {
 	more := make([]bool, len(r.inputs))
 	for i, in := range r.inputs {
@@ -184,7 +184,8 @@ func (r *rangeMerger) merge(out *termLists, from, to []byte) error {
 	}
 }
 
-// copyList appends the posting list of field f of an input to out. It returns false if the input has no such list.
+// copyList appends the posting list of field f of an input to out. form says that the term is a form. copyList returns
+// false if the input has no such list.
 func (r *rangeMerger) copyList(out *termLists, in *input, f int, term *Term, form bool) (bool, error) {
 	if in.fields[f] < 0 {
 		return false, nil

@@ -6,12 +6,13 @@ import "sheaf/internal/offheap"
 // another, and later reads them in that order to sort them (see inversion). So adding an occurrence uses only memory
 // that is in the processor's cache. The zero value is ready.
 //
-// A number is the number of the term, shifted left by stepBits, plus the distance from the chunk's previous occurrence.
-// If the distance is far, the next number is the distance. If the term is noTerm, the next number is the ordinal of a
-// chunk that begins here, with position 0.
+// An occurrence is a number: the number of the term, shifted left by stepBits, plus a distance. The distance is from
+// the previous occurrence in the chunk. Two cases need a second number:
+//   - If the distance is far or more, the first number has far. The second number is the distance.
+//   - If a chunk begins, the first number has noTerm and far. The second number is the ordinal of the chunk.
 type occurrences struct {
 	pages   []offheap.List[uint32] // the last one is open
-	open    []uint32               // its numbers; the others have all of theirs
+	open    []uint32               // the numbers of the last page
 	chunk   uint32                 // ordinal of the last chunk, plus 1
 	last    uint32                 // position of the last occurrence
 	counted int                    // how many numbers the full pages have
@@ -31,7 +32,7 @@ const (
 	pageNumbers = 1 << 14
 )
 
-// add adds occurrences in the chunk with this ordinal. The ordinal must be at least the last one.
+// add adds occurrences in the chunk with this ordinal. Ordinals must not decrease from call to call.
 func (o *occurrences) add(ordinal uint32, tokens []Token) {
 	if len(tokens) == 0 {
 		return
@@ -60,7 +61,7 @@ func (o *occurrences) add(ordinal uint32, tokens []Token) {
 	o.last = last
 }
 
-// room makes space for two numbers on the current page, because numbers that belong together must be on one page.
+// room makes space for two numbers on the current page. Both numbers of an occurrence must be on one page.
 func (o *occurrences) room() {
 	if cap(o.open)-len(o.open) < 2 {
 		o.newPage()
@@ -77,7 +78,7 @@ func (o *occurrences) newPage() {
 	o.open = page.Items
 }
 
-// close records the size of the last page, which is then complete.
+// close stores the numbers in open in the last page.
 func (o *occurrences) close() {
 	if n := len(o.pages); n > 0 {
 		o.pages[n-1].Items = o.open

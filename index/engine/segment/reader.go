@@ -308,8 +308,8 @@ func (r *Reader) EachID(f func(id []byte, ordinal uint32) error) error {
 	return c.err
 }
 
-// EachShared calls f with the two ordinals of every identifier that is in both a and b. It skips ranges of identifiers,
-// so segments of different folders need only one look-up.
+// EachShared calls f with the two ordinals of every identifier that is in both a and b. It skips ranges of identifiers.
+// If all identifiers of a come before those of b, one look-up is enough.
 func EachShared(a, b *Reader, f func(inA, inB uint32)) error {
 	x, y := tableCursor{}, tableCursor{}
 	x.reset(a.ids)
@@ -391,8 +391,8 @@ func (t *Term) DF(field int) int {
 	return 0
 }
 
-// Place returns where the first list of t with several postings starts. It looks at the lists of the fields in the
-// mask. This position identifies the term in the segment. ok is false if there is no such list.
+// Place returns where a posting list of t starts, which identifies the term in the segment. It takes the first list
+// with several postings, among the fields whose bits are set in fields. ok is false if there is no such list.
 func (t *Term) Place(fields uint64) (place uint64, ok bool) {
 	rest := t.mask
 	for i := range t.lists {

@@ -37,10 +37,12 @@ const (
 	// tableOfNumbers has one number for each key. It is a zigzag uvarint: the difference from the number before, or
 	// from 0 at the start of a block.
 	tableOfNumbers
-	// tableOfRuns has a set of ordinals for each key, in these parts. First comes the start of the first run, as a
-	// zigzag uvarint. It is relative to the end of the previous entry's first run (0 at the start of a block). Then
-	// comes a uvarint: twice the length of the run less one, plus 1 if there are more runs. If there are more, the
-	// uvarint length of the other runs follows, and these runs as appendRun writes them.
+	// tableOfRuns has a set of ordinals for each key, in these parts:
+	//   - the start of the first run, as a zigzag uvarint relative to the end of the previous entry's first run. At
+	//     the start of
+	// a block, it is relative to 0.
+	//   - a uvarint: twice the length of the first run less one, plus 1 if there are more runs
+	//   - if there are more runs, their length in bytes as a uvarint, and the runs as appendRun writes them
 	tableOfRuns
 	// tableOfTerms has payloads that show where they end. A reader that has read a payload must set the field rest of
 	// the cursor.
@@ -109,7 +111,7 @@ func (w *tableWriter) addNumber(key string, n int) {
 	w.number = n
 }
 
-// addRuns adds an entry to a table of runs. runs must have at least one run.
+// addRuns adds an entry to a table of runs. runs has at least one run, as appendRun writes them.
 func (w *tableWriter) addRuns(key string, runs []byte) {
 	w.key(key)
 	start, _ := uvarint(&runs)
@@ -378,7 +380,7 @@ func (c *tableCursor) seek(target []byte) bool {
 }
 
 // skipToward moves to the next entry without reading the payload. The cursor must be before target. same is how many
-// bytes the cursor's key shares with target. reached reports whether the new entry is at or after target. If it is
+// bytes the cursor's key shares with target. reached reports whether the new entry is at or after target. If reached is
 // false, the cursor's key may be out of date, because comparing lengths was enough. ok is false at the end and after a
 // fault.
 func (c *tableCursor) skipToward(target []byte, same *int) (reached, ok bool) {

@@ -71,9 +71,9 @@ func (w *fileWriter) section(name string, data []byte) {
 	w.write(data)
 }
 
-// lengths writes the lengths of the fields and their statistics. A length takes zero, one or two bytes for each chunk.
-// The largest number marks a longer length. After the others, longer lengths are listed with their ordinals, 4 bytes
-// each.
+// lengths writes the lengths of the fields and their statistics. lengths[f] has the lengths of fields[f] by ordinal. A
+// length takes zero, one or two bytes for each chunk. The largest number marks a longer length. After the others,
+// longer lengths are listed with their ordinals, 4 bytes each.
 func (w *fileWriter) lengths(fields []string, lengths [][]uint32) {
 	for f, name := range fields {
 		field := Field{Name: name, width: lengthWidth(lengths[f])}
@@ -151,8 +151,9 @@ func (w *fileWriter) identifiers(ids, docs []string) {
 	w.documents(ids, docs)
 }
 
-// documents writes the chunks of each document. It writes nothing if each chunk is a document with the same
-// identifier. The chunks of a document are usually adjacent, so it sorts runs instead of chunks.
+// documents writes a table with the chunks of each document. Chunk i has the identifier ids[i] and belongs to the
+// document docs[i]. If docs equals ids, the table is empty, and readers use the table of identifiers. The chunks of a
+// document are usually adjacent, so documents sorts runs of chunks instead of chunks.
 func (w *fileWriter) documents(ids, docs []string) {
 	if slices.Equal(docs, ids) {
 		w.meta.documents, docs = len(docs), nil

@@ -39,7 +39,7 @@ func (b *Buffer) Free() {
 	b.owners.Free()
 }
 
-// Add adds a passage of the chunk owner. An owner must not be less than the owner before.
+// Add adds v, a passage of the chunk with the ordinal owner. Owners must not decrease from call to call.
 func (b *Buffer) Add(owner uint32, v []float32) {
 	b.rows.Grow(b.encoder.RowBytes())
 	var scale float32
@@ -62,8 +62,8 @@ func (b *Buffer) add(owner uint32, scale float32) {
 	b.owners.Add(owner)
 }
 
-// Set returns the vectors as a set that can be searched. All owners are below chunks. The set shares the memory of b
-// and is valid until the next Add or Free.
+// Set returns the vectors as a set that can be searched. chunks is the number of chunks, and all owners are below it.
+// The set shares the memory of b and is valid until the next Add or Free.
 func (b *Buffer) Set(chunks int) *Set {
 	s := &Set{Encoder: b.encoder, Chunks: chunks, Count: b.Len(), Rows: b.rows.Items, Codes: b.codes.Items,
 		Scales: b.scales.Items}
@@ -106,7 +106,7 @@ type OwnerList struct {
 	last           uint32
 }
 
-// Add adds the owner of the next row. An owner must not be less than the owner before, and must be below 1<<24.
+// Add adds the owner of the next row. Owners must not decrease from call to call, and must be below 1<<24.
 func (l *OwnerList) Add(owner uint32) {
 	rows := len(l.Owners) / OwnerBytes
 	if rows == 0 || owner != l.last {

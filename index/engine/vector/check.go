@@ -6,9 +6,9 @@ import (
 	"math"
 )
 
-// Check returns an error if the parts of s do not agree. It checks sizes, owners and first rows, and that scales are
-// finite and not negative. No writer of this program produces such faults. All values of rows and codes are valid, so
-// Check does not read them.
+// Check returns an error if the parts of s do not agree: sizes, owners and first rows. It also refuses scales that are
+// negative or not finite. Only damage causes such faults, never this program. Check reads no rows and codes, because
+// every value of their bytes is valid.
 func (s *Set) Check() error {
 	dims := s.Encoder.Dims()
 	if s.Count < 0 || len(s.Rows) != s.Count*s.Encoder.RowBytes() || len(s.Codes) != CodeBytes(dims, s.Count) ||

@@ -101,7 +101,8 @@ func (s *Set) compareAllowed(ctx context.Context, w *worker, allowed []uint64) e
 	return flush()
 }
 
-// comparePassages compares all passages of the found chunks exactly. The best one may have failed the first step.
+// comparePassages compares all passages of the found chunks exactly. The best passage of a chunk may not have survived
+// the first step.
 func (s *Set) comparePassages(w *worker) error {
 	if s.single() {
 		return nil
@@ -118,8 +119,8 @@ func (s *Set) comparePassages(w *worker) error {
 	return s.compare(&w.query, &w.scanner, &w.nearest)
 }
 
-// nearest keeps the best of many chunks. It collects more than twice as many as wanted, and then drops the worse ones
-// together. Rows come in rounds. Within a round the row numbers rise, so the passages of a chunk are adjacent.
+// nearest keeps the k best of many chunks. It collects more than 2*k chunks before it drops all but the best. Rows come
+// in rounds. Within a round the row numbers rise, so the passages of a chunk are adjacent.
 type nearest struct {
 	set *Set
 	// list has the hits that the caller already had, then the found hits. The hits of earlier rounds begin at index
@@ -127,7 +128,7 @@ type nearest struct {
 	list         []Neighbor
 	start, round int
 	k            int
-	limit        int // length at which the worse ones are dropped
+	limit        int // length of list at which close calls cut
 	least        float64
 	bounds       bool // least is set: a chunk needs this score
 	// floor is the lowest score that any found chunk may have. It counts only if floored is true.
@@ -161,8 +162,8 @@ func (t *nearest) lowestScore() float64 {
 // misses reports whether a score is too low to matter, even for the chunk whose passages are being added.
 func (t *nearest) misses(score float64) bool { return t.bounds && score < t.least }
 
-// passage adds a row with a score that does not miss. Until finish, the field Passage holds the row number instead of
-// the number of the passage.
+// passage adds a row whose score is not too low; see misses. Until finish, the field Passage of a hit is the row
+// number. Then finish replaces the row number by the number of the passage in its chunk.
 func (t *nearest) passage(row int, score float64) {
 	ordinal := uint32(row)
 	if !t.set.single() {
@@ -250,8 +251,8 @@ func (t *nearest) cut() {
 	t.round = len(t.list)
 }
 
-// merge merges the hits of this round with the hits of earlier rounds. If a chunk occurs twice, it keeps the better
-// passage, and the earlier of two equal ones.
+// merge merges the hits of this round with the hits of earlier rounds. If a chunk occurs twice, merge keeps the better
+// passage. Of two equally good passages, it keeps the one with the lower row number.
 func (t *nearest) merge() {
 	old, found := t.list[t.start:t.round], t.list[t.round:]
 	t.round = len(t.list)

@@ -10,8 +10,12 @@ import (
 // Depth is how many rows must survive the first step of a search, for 10 and for 100 chunks. Zero means unknown.
 type Depth struct{ Ten, Hundred int }
 
-// At returns the depth for the nearest k chunks. Up to 10, this is the measured depth for 10. Between 10 and 100, the
-// depth grows as a power of k. Above 100, it grows in proportion to k, which is more than needed.
+// At returns the depth of a search for k chunks:
+//   - up to k = 10: Ten
+//   - from 10 to 100: between Ten and Hundred, as a power of k
+//   - above 100: Hundred, times k/100; this is more than a search needs
+//
+// The result is at least k.
 func (d Depth) At(k int) int {
 	switch {
 	case k <= 10:
@@ -29,8 +33,8 @@ type Part struct {
 	Live []uint64
 }
 
-// These are the default numbers of queries for Measure: samples from manyRows rows on, fewSamples below. A small
-// segment soon becomes a part of a larger segment, which is then measured.
+// These are the default numbers of queries for Measure: samples for manyRows rows or more, fewSamples for fewer rows. A
+// small segment needs fewer queries. It soon becomes a part of a larger segment, which is then measured.
 const (
 	samples    = 128
 	fewSamples = 32
@@ -45,8 +49,8 @@ const depthShare = 0.999
 //
 // Every second query is moved away from its vector (see Perturb), because real questions differ from stored vectors.
 // The sample depends only on the number of rows. If queries is 0, a default number is used. Measure returns the zero
-// Depth if the parts have too few rows to matter. It calls the function breathe about every millisecond; an error
-// from breathe ends the measurement.
+// Depth if the parts have so few rows that a search compares all of them. It calls the function breathe about every
+// millisecond, so that the caller can wait or cancel. An error from breathe ends the measurement.
 func Measure(breathe func() error, parts []Part, queries int) (Depth, error) {
 	total := 0
 	for _, p := range parts {
@@ -99,9 +103,9 @@ func Measure(breathe func() error, parts []Part, queries int) (Depth, error) {
 	return d, nil
 }
 
-// Perturb moves v by 1.25 times the difference of two other vectors of its set, and restores unit length. v must have
-// unit length. A real question is about as far from its passage. Perturb keeps what all vectors of a model have in
-// common; a random direction would destroy it.
+// Perturb adds 1.25 times the difference to - from to v, and restores unit length. v must have unit length; from and to
+// are other vectors of its set. A moved v is about as far from the old v as a real question is from its passage.
+// Perturb keeps what all vectors of a model have in common; a random direction would destroy it.
 func Perturb(v, from, to []float32) {
 	const share = 1.25
 	var square float64
@@ -118,7 +122,8 @@ func Perturb(v, from, to []float32) {
 	}
 }
 
-// sampleOf returns a random vector of parts, or nil if it draws only deleted ones. total counts their rows.
+// sampleOf returns a random vector of parts. It returns nil if all vectors that it draws are deleted. total is the
+// number of rows in parts.
 func sampleOf(parts []Part, rng *rand.Rand, total int) ([]float32, error) {
 	for range 20 {
 		at := rng.IntN(total)
@@ -137,7 +142,8 @@ func sampleOf(parts []Part, rng *rand.Rand, total int) ([]float32, error) {
 	return nil, nil
 }
 
-// quantile returns a depth. needed has the depth that each near row needs; depthShare of them are at most the result.
+// quantile returns the depth at which the share depthShare of the near rows survive. needed has the depth that each
+// near row needs; quantile sorts it.
 func quantile(needed []int) int {
 	if len(needed) == 0 {
 		return 0
@@ -154,14 +160,14 @@ type sample struct {
 	counts  []int32     // number of rows by estimate, lowest possible estimate first
 }
 
-// candidate is a chunk with the similarity and the row of its best passage.
+// candidate is a chunk with the similarity and the estimate of its best passage.
 type candidate struct {
 	score    float64
 	estimate int32
 }
 
-// sample compares every remaining row with every query. The outer loop runs over blocks and the inner loop over
-// queries, so that memory is read only once.
+// sample compares every row of p that is not deleted with every query in list. It compares one block of rows with all
+// queries, then the next block, so that memory is read only once. It calls breathe before each block.
 func (p *Part) sample(breathe func() error, list []*sample) error {
 	size, words := p.Encoder.RowBytes(), p.Encoder.Words()
 	var out [blockRows]int32
@@ -212,8 +218,8 @@ func (p *Part) sample(breathe func() error, list []*sample) error {
 	return nil
 }
 
-// rowsNeeded returns how many rows must survive so that the best row of a chunk does. It returns a number for each of
-// the nearest 100 chunks.
+// rowsNeeded returns a number for each of the nearest 100 chunks. If so many rows survive, the best row of the chunk
+// survives too.
 func (q *sample) rowsNeeded() []int {
 	slices.SortFunc(q.near, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.estimate, a.estimate))

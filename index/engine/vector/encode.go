@@ -59,12 +59,12 @@ func (e *Encoder) Words() int { return e.padded / wordBits }
 // RowBytes returns the length of a row in bytes.
 func (e *Encoder) RowBytes() int { return e.padded }
 
-// Encode appends the magnitudes of v to row and the signs to code. A sign is one bit, set if the number is negative.
-// Encode returns the scale: a number is its magnitude times the scale.
+// Encode rotates v and appends the magnitudes of its numbers to row, and their signs to code. A sign is one bit, set if
+// the number is negative. Encode returns row, code and the scale. A number is its magnitude times the scale.
 //
 // Rounding alone would change the similarity of v with its encoding a little. This would reorder neighbors that are
-// about equally near. So Encode chooses the scale that makes this similarity equal to the similarity of v with
-// itself. (Gao and Long, RaBitQ, 2024, section 3.2, has the same estimator for one bit.)
+// about equally near. So Encode chooses the scale that makes this similarity equal to the similarity of v with itself.
+// (Gao and Long, RaBitQ, 2024, section 3.2, has the same estimator for one bit.)
 func (e *Encoder) Encode(row []byte, code []uint64, v []float32) ([]byte, []uint64, float32) {
 	var space [512]float32
 	x := space[:]
@@ -152,7 +152,7 @@ func Code(dst []uint64, codes []byte, i, words int) []uint64 {
 // 4-bit numbers in bit planes for codes.
 type query struct {
 	numbers []int16
-	// scale is a factor. The similarity with a row is scale, times the row's scale, times the dot product.
+	// scale converts a dot product to a similarity: scale, times the row's scale, times the dot product with the row.
 	scale float64
 	// planes has four bit planes of the 4-bit numbers for each word of a code. The last plane weighs -8, as in two's
 	// complement.

@@ -26,10 +26,11 @@ func aboveNEON(mask *byte, estimates *int32, words int, least int32)
 //go:noescape
 func dotNEON(out *int32, rows *byte, index *uint32, codes *uint64, numbers *int16, words, count int)
 
-// gathered is how many words of codes are copied for one call of the assembly kernel.
+// gathered is how many words of codes dotGathered copies for one call of the assembly kernel.
 const gathered = 2048
 
-// dotGathered works like dotWith, for an assembly version that needs the codes of the rows one after another.
+// dotGathered does what dotWith does, but first copies the codes of the rows. Its assembly version reads the copies one
+// after another.
 func dotGathered(dot func(out *int32, rows *byte, index *uint32, codes *uint64, numbers *int16, words,
 	count int)) func([]int32, []byte, []uint32, []byte, []int16) {
 	return func(out []int32, rows []byte, index []uint32, codes []byte, numbers []int16) {

@@ -77,9 +77,9 @@ const (
 	roundGrowth = 8
 )
 
-// compareSurvivors compares the survivors of a scan with the query. It takes at most depth allowed rows, best estimates
-// first, and skips rows that cannot be among the k nearest. If o sets the number of survivors, it compares all of them.
-// all reports that no other row can be among the k nearest.
+// compareSurvivors scans all rows and compares the survivors with the query. The depth allowed rows with the best
+// estimates survive, or fewer. If o.Survivors is 0, it skips survivors that cannot be among the k nearest. Otherwise it
+// compares all survivors. all reports that no other row can be among the k nearest.
 func (s *Set) compareSurvivors(ctx context.Context, w *worker, allowed []uint64, depth, k int, o Options) (all bool,
 	err error) {
 	job := scanJob{allowed: allowed, depth: depth, k: k, prune: o.Survivors == 0}

@@ -25,8 +25,8 @@ const (
 	// splitRows is the least number of rows in a range that makes another goroutine worthwhile. The number of ranges
 	// depends only on the number of rows, so the result is the same on all processors.
 	splitRows = 1 << 18
-	// stretchRows limits how many rows have their estimates in memory at once. A smaller limit compares more rows
-	// before near rows are known. With a larger limit, estimates would not stay in the cache.
+	// stretchRows limits how many rows have their estimates in memory at once. With a smaller limit, a search compares
+	// more rows before it knows near rows. With a larger limit, estimates would not stay in the cache.
 	stretchRows = 1 << 18
 	// cancelBlocks is the number of blocks after which a scan checks for cancellation. These blocks take about 0.1 ms.
 	cancelBlocks = 64
@@ -48,10 +48,10 @@ type scanJob struct {
 
 // scanner is the memory of a goroutine that selects and compares rows.
 type scanner struct {
-	counter            // of limit
+	counter            // used by limit
 	sampled counter    // some estimates of the current range
 	list    []survivor // survivors in their order, or compared rows
-	lost    int32      // no row dropped for lack of room has a better estimate
+	lost    int32      // no row that limit dropped has a better estimate
 	index   []uint32   // rows to compare
 	out     [blockRows]int32
 	scales  [blockRows]float32
@@ -69,8 +69,8 @@ type part struct {
 	err     error
 }
 
-// scan estimates all rows. It leaves the best rows in w.list, in the order of rows. If it has compared rows, their
-// results are in w.nearest instead.
+// scan estimates all rows. If job.prune is true, it also compares rows, and leaves the results in w.nearest. Otherwise
+// it leaves the best rows in w.list, in the order of rows.
 func (s *Set) scan(ctx context.Context, w *worker, job scanJob) error {
 	parts := max(1, s.Count/splitRows)
 	for len(w.parts) < parts {
@@ -96,7 +96,8 @@ func (s *Set) scan(ctx context.Context, w *worker, job scanJob) error {
 	return ctx.Err()
 }
 
-// scanPart scans range number i of the rows, with the memory of c. Each range has rows rows, the last perhaps fewer.
+// scanPart scans range number i, with the memory of c. The range has the rows from i*rows to (i+1)*rows, without the
+// last, but only rows that exist.
 func (s *Set) scanPart(ctx context.Context, w *worker, c *scanner, job *scanJob, i, rows int) {
 	p := &w.parts[i]
 	p.nearest.floor, p.nearest.floored = w.nearest.floor, w.nearest.floored
@@ -105,7 +106,8 @@ func (s *Set) scanPart(ctx context.Context, w *worker, c *scanner, job *scanJob,
 	p.list, p.lost = append(p.list[:0], c.list...), c.lost
 }
 
-// scanParts scans all ranges. It scans several at once if there are several processors.
+// scanParts scans all ranges. It scans several at once if there are several processors. parts is the number of ranges,
+// and rows is the number of rows in a range.
 func (s *Set) scanParts(ctx context.Context, w *worker, job scanJob, parts, rows int) {
 	var next atomic.Int32
 	take := func(c *scanner) {
@@ -125,8 +127,9 @@ func (s *Set) scanParts(ctx context.Context, w *worker, job scanJob, parts, rows
 	others.Wait()
 }
 
-// limit keeps the n rows with the best estimates in the list, and drops later rows with equal estimates first. known
-// counts the first rows of the list. The result is how many of these are left.
+// limit keeps the n rows with the best estimates in the list. Of rows with equal estimates, it keeps the first. padded
+// is the number of padded dimensions. known is a number of rows at the front of the list; limit returns how many of
+// them it kept.
 func (c *scanner) limit(n, padded, known int) int {
 	if len(c.list) <= n {
 		return known
@@ -153,8 +156,8 @@ func (c *scanner) limit(n, padded, known int) int {
 	return known
 }
 
-// run selects the best rows from row start, a multiple of blockRows, up to row end. It compares them or keeps them in
-// c.list.
+// run selects the best rows with start <= row < end; start is a multiple of blockRows. If job.prune is true, it
+// compares them and adds the results to found. Otherwise it keeps them in c.list.
 func (c *scanner) run(ctx context.Context, s *Set, q *query, job *scanJob, found *nearest, start, end int) error {
 	c.list, c.lost = c.list[:0], math.MinInt32
 	c.sampled.reset(s.Encoder.padded, countedEvery)
@@ -182,8 +185,8 @@ func (c *scanner) run(ctx context.Context, s *Set, q *query, job *scanJob, found
 	return nil
 }
 
-// lowestKept returns the lowest estimate with which a later row is kept. Once a row was dropped, later rows with the
-// same estimate are dropped too.
+// lowestKept returns the lowest estimate with which a later row is kept. If limit dropped a row, it also drops later
+// rows with the same estimate.
 func (c *scanner) lowestKept() int32 {
 	if c.lost == math.MinInt32 {
 		return c.lost
@@ -209,8 +212,8 @@ func (c *scanner) keepBest(n, padded, at int) {
 	}
 }
 
-// estimate computes the estimates of the rows in a stretch, which begins at row at. Rows whose estimate is at least
-// least then wait for comparison.
+// estimate computes the estimates of the rows in a stretch. The stretch begins at row at; its length is rows. estimate
+// marks in c.waiting the rows whose estimate is at least the number least: they wait for comparison.
 func (c *scanner) estimate(ctx context.Context, s *Set, q *query, allowed []uint64, at, rows int, least int32) error {
 	words := (rows + wordBits - 1) / wordBits
 	c.estimates = resize(c.estimates, words*wordBits)
@@ -243,12 +246,12 @@ func (c *scanner) estimate(ctx context.Context, s *Set, q *query, allowed []uint
 	return nil
 }
 
-// nextLower returns the estimate just below, but never the lowest possible number.
+// nextLower returns estimate - 1, or the lowest possible number if that is estimate.
 func nextLower(estimate int32) int32 { return max(estimate, math.MinInt32+1) - 1 }
 
-// takeStretch compares the rows of a stretch that may be among the nearest, or keeps the best rows. It compares the
-// best estimates first, because their scores let it skip more of the later rows. A sample predicts how many rows to
-// take at once; it does not affect the result. The limit of job.depth is counted exactly.
+// takeStretch takes the waiting rows of a stretch, the best estimates first. If job.prune is true, it compares them;
+// their scores let it skip more of the other rows. Otherwise it keeps the best rows in c.list. A sample predicts how
+// many rows to take at once; it does not affect the result. keepBest counts the limit job.depth exactly.
 func (c *scanner) takeStretch(s *Set, q *query, job *scanJob, found *nearest, at, rows int, least int32) error {
 	c.sample(s, job.allowed, at, rows)
 	enough := job.depth + job.depth/4
@@ -332,8 +335,8 @@ func has(set []uint64, i uint32) bool {
 	return int(i>>6) < len(set) && set[i>>6]>>(i&63)&1 != 0
 }
 
-// anyAllowed reports whether the rows from..to may belong to an allowed chunk. It may also return true for chunks
-// without rows.
+// anyAllowed reports whether a row with from <= row < to may belong to an allowed chunk. It may also return true for
+// chunks without rows.
 func (s *Set) anyAllowed(allowed []uint64, from, to int) bool {
 	low, high := uint32(from), uint32(to-1)
 	if !s.single() {
@@ -374,8 +377,8 @@ func (c *counter) add(estimate int32) {
 	c.highest = max(c.highest, i)
 }
 
-// edge returns the n-th best estimate. left is roughly how many rows with this estimate are among the best n. If there
-// are fewer than n rows, edge is the lowest number.
+// edge returns the n-th best estimate, or the lowest int32 if there are fewer than n rows. left is roughly how many
+// rows with exactly this estimate are among the best n.
 func (c *counter) edge(n int) (edge int32, left int) {
 	left = n / c.every
 	for i := c.highest; i >= 0; i-- {

@@ -32,8 +32,8 @@ type Set struct {
 	Owners []byte
 	// Firsts has FirstBytes for each multiple of FirstEvery: the first row of this ordinal or of a later one.
 	Firsts []byte
-	// Depth says how many survivors a search needs; a search allows a multiple of it. With the zero Depth, it compares
-	// every row.
+	// Depth says how many survivors a search needs; a search allows a multiple of this number. With the zero Depth, a
+	// search compares every row.
 	Depth Depth
 	// Verify, if not nil, checks before reading that rows have not changed since they were written. The row numbers
 	// must rise. If Verify is nil, the rows are trusted.
@@ -53,8 +53,8 @@ func (s *Set) scale(row int) float64 {
 	return float64(math.Float32frombits(binary.LittleEndian.Uint32(s.Scales[ScaleBytes*row:])))
 }
 
-// rows returns the range of rows of a chunk: first is in the range, end is not. Without rows, first equals end. The
-// search for the range begins at row from.
+// rows returns the range of rows of a chunk: first is in the range, end is not. Without rows, first equals end. from is
+// any row that is not after the range; it shortens the search.
 func (s *Set) rows(ordinal uint32, from int) (first, end int) {
 	if s.single() {
 		return int(ordinal), int(ordinal) + 1
@@ -153,19 +153,19 @@ func (s *Set) Search(ctx context.Context, dst []Neighbor, v []float32, allowed [
 }
 
 // sparseShare decides whether a search with a filter omits the first step and compares all rows that pass. Reading a
-// row costs about as much as reading this many codes. A survivor costs as much as two rows, because it must be chosen
+// row costs about as much as reading sparseShare codes. A survivor costs as much as two rows, because it must be chosen
 // first and may be anywhere.
 const sparseShare = 40
 
-// exactRows is a number of rows. Up to it, a search compares all rows by default, in less than 0.1 ms.
+// exactRows is the largest number of rows for which a search compares all rows by default. This takes less than 0.1 ms.
 const exactRows = 4 << 10
 
 // depthMargin is the factor by which a search may exceed the measured depth. Questions of a few words need more rows
 // than the measured vectors. For other questions, a search stops earlier.
 const depthMargin = 4
 
-// survivors returns how many rows are expected to survive the first step, and how many may survive. If a search must
-// compare every row, it returns 0.
+// survivors returns how many rows are expected to survive the first step, and how many may survive at most. If a search
+// must compare every row, both are 0.
 func (s *Set) survivors(k int, o Options) (expected, most int) {
 	switch {
 	case o.Exact:

@@ -21,8 +21,8 @@ type Batcher interface {
 	CountAll(ctx context.Context, reqs []Request) ([]int, error)
 }
 
-// Batches reports whether b answers several requests in one round trip. A store that wraps another one has a method
-// Batches that answers for it.
+// Batches reports whether b answers several requests in one round trip. A store that wraps another store has a method
+// Batches, which answers for the wrapped store.
 func Batches(b Backend) bool {
 	if front, ok := b.(interface{ Batches() bool }); ok {
 		return front.Batches()
@@ -69,7 +69,7 @@ type Scorer interface {
 	Scores(ctx context.Context, reqs []Request, ids []sheaf.ID) ([][]float64, error)
 }
 
-// Together calls the function do with 0..n-1 in parallel and waits for all calls. If a call panics, Together
+// Together calls do(i) for each i with 0 <= i < n, in parallel, and waits for all calls. If a call panics, Together
 // panics after the wait.
 func Together(n int, do func(i int)) {
 	if n == 0 {
@@ -92,8 +92,9 @@ func Together(n int, do func(i int)) {
 	do(n - 1)
 }
 
-// Each calls f for 0..n-1, a few calls at a time, so that one caller does not take every connection. The first error
-// cancels the contexts of the other calls, and Each returns it. If f panics, Each panics when all calls have ended.
+// Each calls f for each i with 0 <= i < n. It makes a few calls at a time, so that one caller does not take every
+// connection. The first error cancels the contexts of the other calls, and Each returns it. If f panics, Each panics
+// when all calls have ended.
 func Each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
 	if n == 1 {
 		return f(ctx, 0)

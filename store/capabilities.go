@@ -10,15 +10,15 @@ import (
 // Bulk is implemented by stores in which one commit of many batches costs much less than many writes.
 type Bulk interface {
 	Backend
-	// Bulk begins a load. Other writes wait until it is committed or closed.
+	// Bulk begins a load. Other writes wait until the load is closed.
 	Bulk(ctx context.Context) (BulkWriter, error)
 }
 
 // BulkWriter collects batches that become durable and visible together.
 type BulkWriter interface {
-	// Add takes a batch as Backend.Write does, without making it durable or visible. Several goroutines may call it if
-	// no document is named in two batches. One goroutine may add a document in pieces and name it in Replace with the
-	// first. When Add returns, the caller may reuse the memory of the vectors.
+	// Add takes a batch as Backend.Write does, without making it durable or visible. Several goroutines may call Add if
+	// no document is named in two batches. One goroutine may add a document in pieces and name it in Replace only with
+	// the first piece. When Add returns, the caller may reuse the memory of the vectors.
 	Add(ctx context.Context, batch Batch) error
 	// Commit makes everything added since the last Commit durable and visible at once. The caller may then add more.
 	Commit(ctx context.Context) error

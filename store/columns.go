@@ -17,8 +17,8 @@ type Faceter interface {
 	Facets(ctx context.Context, req Request, columns []string, limit int) ([]Facet, error)
 }
 
-// Lists returns b as a Faceter, or nil if b cannot count by values. A store that wraps another one has a method Lists
-// that answers for it.
+// Lists returns b as a Faceter, or nil if b cannot count by values. A store that wraps another store has a method
+// Lists, which answers for the wrapped store.
 func Lists(b Backend) Faceter {
 	if front, ok := b.(interface{ Lists() bool }); ok && !front.Lists() {
 		return nil
@@ -96,7 +96,8 @@ func (o Order) Key(values []sheaf.Value) sheaf.Value {
 	return key
 }
 
-// ValidateColumns returns sheaf.ErrInvalid if req is invalid for Facets and Sorted, sheaf.ErrUnsupported for vectors.
+// ValidateColumns returns sheaf.ErrInvalid if req is invalid. If req is a vector request, it returns
+// sheaf.ErrUnsupported, because Facets and Sorted answer only requests by words.
 func (req Request) ValidateColumns() error {
 	if err := req.Validate(); err != nil {
 		return err

@@ -28,7 +28,8 @@ type Opener interface {
 	Open(ctx context.Context, a *analysis.Analyzer, vectors []VectorField, access Access) (Backend, error)
 	// Drop removes the store with its settings.
 	Drop(ctx context.Context) error
-	// String returns the address without its password. Server returns it also without the place on the server.
+	// String returns the address without its password. Server returns the address of the server: without the password
+	// and without the place on the server.
 	String() string
 	Server() string
 	// PlaceKind returns what this kind of server calls a place, such as "schema".

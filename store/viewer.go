@@ -9,7 +9,8 @@ type Viewer struct {
 	// Tenant is the viewer's tenant, or "" for documents without a tenant. With AnyTenant all tenants are visible.
 	Tenant    string
 	AnyTenant bool
-	// Access are the viewer's people and groups. Every viewer sees public documents, with AnyAccess also private ones.
+	// Access are the viewer's people and groups. Every viewer sees public documents. With AnyAccess, the viewer also
+	// sees all private documents.
 	Access    []string
 	AnyAccess bool
 }

@@ -377,7 +377,7 @@ func (c *Catalog) newer() (bool, error) {
 }
 
 // Follow does what Reload does, and is safe for concurrent use, even while this process changes the catalog. If there
-// is no newer generation, it does not wait.
+// is no newer generation, Follow does not wait.
 func (c *Catalog) Follow() error {
 	newer, err := c.newer()
 	if err != nil || !newer {

@@ -130,7 +130,7 @@ func (l *idList) id(i int) (string, error) {
 	return string(c.key), nil
 }
 
-// lowerBound returns the number of the first ID that is not before id, and whether it equals id.
+// lowerBound returns the number of the first ID that is not before id. exact reports whether that ID equals id.
 func (l *idList) lowerBound(id string) (i int, exact bool, err error) {
 	c := idCursor{list: l}
 	low, high := 0, (l.n+idGroup-1)/idGroup // the last group that begins at or before id is below high

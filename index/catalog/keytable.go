@@ -11,7 +11,8 @@ import (
 // keyBits is the number of bits that encode the kind of an item.
 const keyBits = 3
 
-// keyItem says that a document has a key, the hash of a name. kind says in which way it has it.
+// keyItem says that a document has a key, the hash of a name. kind says how the document has the name; see kindPath and
+// pointPath.
 type keyItem struct {
 	key  uint64 // see keyOf
 	doc  int    // number in the segment
@@ -74,7 +75,7 @@ func (t *keyTable) number(offset, size int) (uint64, error) {
 	return binary.LittleEndian.Uint64(b), nil
 }
 
-// find appends to to the documents that have this key, and returns the result.
+// find appends the documents that have this key to the slice to, and returns the slice.
 func (t *keyTable) find(to []keyItem, key uint64) ([]keyItem, error) {
 	count, err := t.number(0, 4)
 	if err != nil {

@@ -67,7 +67,8 @@ func (s labelSet) encode() []byte {
 	return e.b
 }
 
-// decodeLabels calls yield for each label of a segment with docs documents. Names are valid while the segment is open.
+// decodeLabels calls yield for each label of a segment. docs is the number of documents in the segment. Names are valid
+// while the segment is open.
 func decodeLabels(section *sectionfile.Paged, docs int, yield func(label)) error {
 	data, err := section.All()
 	if err != nil {

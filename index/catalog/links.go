@@ -86,7 +86,8 @@ func targetKeys(doc *sheaf.Document) []keyItem {
 	return slices.Compact(items)
 }
 
-// calledBy is the key of the cache View.names: a name's hash, and the way in which documents have this name.
+// calledBy is the key of the cache View.names. key is the hash of a name; kind says how documents have this name, for
+// example kindAlias.
 type calledBy struct {
 	key  uint64
 	kind int
@@ -107,14 +108,14 @@ type namedDocument struct {
 	plain, suffix string
 }
 
-// ends reports whether the path of the document ends with plain, at the start of a path part. The path must also have
-// the suffix, unless suffix is "".
+// ends reports whether the last parts of the document's path are plain. The path must also have the suffix, unless
+// suffix is "".
 func (c *namedDocument) ends(plain, suffix string) bool {
 	rest, ok := strings.CutSuffix(c.plain, plain)
 	return ok && (rest == "" || strings.HasSuffix(rest, "/")) && (suffix == "" || suffix == c.suffix)
 }
 
-// documentsNamed returns the documents that have a name.
+// documentsNamed returns the documents that have a name of this kind. key is the hash of the name.
 func (v *View) documentsNamed(key uint64, kind int) *sameName {
 	found, ok := v.names.Get(calledBy{key, kind})
 	if ok {
@@ -140,7 +141,8 @@ func (v *View) documentsNamed(key uint64, kind int) *sameName {
 }
 
 // nearest returns the first document in the folder of file whose path ends with end. If that folder has none, it
-// returns the first such document of any folder. Without such a document, it returns false. Every path ends with "".
+// returns the first such document of any folder. Without such a document, it returns false. If end is "", every path
+// fits.
 func (n *sameName) nearest(among Among, file, end string) (sheaf.ID, bool) {
 	for _, list := range [][]namedDocument{n.byFolder[path.Dir(file)], n.all} {
 		for i := range list {
@@ -152,7 +154,8 @@ func (n *sameName) nearest(among Among, file, end string) (sheaf.ID, bool) {
 	return "", false
 }
 
-// each calls yield for every current document that has this key in the table that table returns. Err returns faults.
+// each calls yield for every current document that has this key. The function table says in which table of a segment to
+// look. Err returns faults.
 func (v *View) each(key uint64, table func(*segment) *keyTable, yield func(item keyItem, id sheaf.ID)) {
 	for k, s := range v.segments {
 		items, err := table(s).find(nil, key)
@@ -173,7 +176,8 @@ func (v *View) each(key uint64, table func(*segment) *keyTable, yield func(item 
 	}
 }
 
-// current reports whether segment number k has the newest entry of an ID, so that no later segment has it.
+// current reports whether no segment after number k has an entry with this ID. If segment k has one, it is then the
+// newest.
 func (v *View) current(k int, id string) (bool, error) {
 	for _, s := range v.segments[k+1:] {
 		if i, err := s.find(sheaf.ID(id)); err != nil || i >= 0 {

@@ -150,7 +150,8 @@ func encodeChunks(e *encoder, doc *sheaf.Document) {
 }
 
 // sharedHierarchy splits the hierarchy of a chunk. shared is the number of first entries that equal those of its
-// parent, or the document's title. extra has the other entries. If all entries of the parent are shared, it is -1.
+// parent, or the document's title. If the chunk shares all entries of the parent, shared is -1. extra has the other
+// entries.
 func sharedHierarchy(doc *sheaf.Document, c *sheaf.Chunk, position map[sheaf.ID]int) (shared int, extra []string) {
 	above := []string{doc.Title}
 	if p, ok := position[c.Parent]; ok && c.Parent != c.ID {

@@ -186,7 +186,7 @@ var folderFiles = []string{"readme", "index", "_index"}
 // standsForFolder reports whether a link to a folder means the document at this folded path.
 func standsForFolder(plain string) bool { return slices.Contains(folderFiles, path.Base(plain)) }
 
-// byPath returns the documents that a path in a link may mean, best first.
+// byPath returns the documents that a path in a link may mean, best first. For plain, suffix and full, see target.path.
 func (v *View) byPath(among Among, tree, plain, suffix, full string) []sheaf.ID {
 	found := v.documentsAt(among, tree, plain, suffix, full)
 	for i := 0; i < len(folderFiles) && len(found) == 0 && suffix == ""; i++ {
@@ -226,8 +226,9 @@ func (v *View) rootEnds(tree string) (ends []string) {
 	return ends
 }
 
-// documentsAt returns the documents at a folded path. First come documents with exactly the path full, then those that
-// only lack the Markdown ending, then others. Each of these groups is sorted by ID.
+// documentsAt returns the documents at the folded path plain. They must have the suffix, unless suffix is "". First
+// come documents with exactly the path full, then those whose path begins with full, then others. Each of these groups
+// is sorted by ID.
 func (v *View) documentsAt(among Among, tree, plain, suffix, full string) []sheaf.ID {
 	var found []sheaf.ID
 	for _, c := range v.documentsNamed(pathKey(tree, plain), kindPath).all {
@@ -362,7 +363,8 @@ func heading(doc *sheaf.Document, fragment string, same func(title, called strin
 	return cmp.Or(whole, first)
 }
 
-// containsInOrder reports whether a hierarchy contains the titles in this order.
+// containsInOrder reports whether a hierarchy contains the titles in this order, perhaps with other titles between
+// them.
 func containsInOrder(hierarchy, titles []string, same func(title, called string) bool) bool {
 	for _, title := range hierarchy {
 		if len(titles) > 0 && same(title, titles[0]) {

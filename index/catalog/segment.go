@@ -26,9 +26,14 @@ const (
 	sectionTargets = "targets"
 	sectionLabels  = "labels"
 
-	// stateBytes is the size of a document's state. It has little-endian numbers: size 8 bytes, modification time 8,
-	// hash 16, block 4, start in the block 4. Then come the number of chunks with stateAliases 4, and the number of the
-	// text 4 (counted from 1).
+	// stateBytes is the size of a document's state. It has these little-endian numbers:
+	//   - size of the file: 8 bytes
+	//   - modification time: 8
+	//   - hash: 16
+	//   - number of the block: 4
+	//   - start in the block: 4
+	//   - number of chunks, with stateAliases: 4
+	//   - number of the text, counted from 1: 4
 	stateBytes = 48
 	// stateAliases is a bit that says that the document has aliases. Back-links need this, and most documents have
 	// none.

@@ -40,8 +40,8 @@ func (v *View) Spellings(written string) (found []string) {
 	return found
 }
 
-// beginning returns the part at the start of a path, text, that is equal to folded after folding. It returns "" if no
-// part is equal, or if found has the part already.
+// beginning returns the beginning of the path text that folding turns into folded. It returns "" if there is none, or
+// if found already has a beginning of text.
 func beginning(text, folded string, found []string) string {
 	if !strings.HasPrefix(fold.Text(text), folded) ||
 		slices.ContainsFunc(found, func(f string) bool { return strings.HasPrefix(text, f) }) {

@@ -67,8 +67,8 @@ func (f *FileState) sameTimes(info fs.FileInfo) bool {
 	return info.Size() == f.Size && info.ModTime().UnixNano() == f.ModTime
 }
 
-// Unchanged reports whether the source file of a document has the recorded size and modification
-// time. If so, Text would return the same text. A stored text never changes.
+// Unchanged reports whether Text would surely return the same text as at indexing. The source file of the document must
+// have the recorded size and modification time. A document with a stored text never changes.
 func (v *View) Unchanged(doc sheaf.ID) bool {
 	s, st, err := v.find(doc)
 	if err != nil || s == nil {

@@ -431,7 +431,8 @@ func (v *View) labels(kind byte, visit func(s *segment, name string, docs []int)
 	return nil
 }
 
-// findLive returns, for each segment, whether each of its entries is current, by number of the entry. nil means all.
+// findLive returns, for each segment, whether each of its entries is current, by number of the entry. A nil list means
+// that all entries of the segment are current.
 func (v *View) findLive() ([][]bool, error) {
 	live := make([][]bool, len(v.segments))
 	if len(v.segments) < 2 {

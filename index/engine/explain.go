@@ -126,7 +126,8 @@ func (p *plan) explain(view int, ordinal uint32) (*sheaf.Explanation, error) {
 	return &e, root.err()
 }
 
-// explainClauses explains what addScores computes: it adds to why the parts of the score that these clauses give.
+// explainClauses explains what addScores computes from the same clauses. It adds the parts of the score to why. ordinal
+// is the chunk, and u is the virtual field of BM25F.
 func (p *plan) explainClauses(why *reasons, clauses []clause, terms []*planTerm, ordinal uint32, u *virtual) {
 	if p.words.Combine != CombineBM25F {
 		for i := range clauses {

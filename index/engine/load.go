@@ -168,7 +168,7 @@ func (l *Load) addChunk(ctx context.Context, w *worker, c *Chunk) error {
 	return err
 }
 
-// addTo adds a chunk to w. The caller holds w.mu and may read l.gathering.
+// addTo adds a chunk to w. The caller holds w.mu and the read lock of l.gathering.
 func (l *Load) addTo(w *worker, c *Chunk) error {
 	if w.begins {
 		clear(w.columns) // of an earlier call: its memory may have changed
@@ -207,8 +207,8 @@ const (
 	seenBytes = 32
 )
 
-// room returns how many bytes of memory all workers together may take. It leaves no memory for joining runs, because
-// the workers are empty meanwhile.
+// room returns how many bytes of memory all workers together may take. It leaves no memory for joining runs: a load
+// joins runs only while its workers are empty.
 func (l *Load) room() int64 { return l.memoryLeft(l.gather()) }
 
 // memoryLeft returns how many bytes of memory, a number of bytes, remain for chunks. Running merges and the names of
@@ -407,8 +407,8 @@ func (l *Load) spill(workers ...*worker) error {
 	return l.flush(true, workers...)
 }
 
-// flush writes the chunks of workers as one segment, or as one run. No goroutine may add chunks to these workers
-// meanwhile.
+// flush writes the chunks of workers as one run, or as one segment if run is false. No goroutine may add chunks to
+// these workers meanwhile.
 func (l *Load) flush(run bool, workers ...*worker) error {
 	var builders []*segment.Builder
 	for _, w := range workers {

@@ -30,7 +30,8 @@ type Recall struct {
 	// Float10 and Float100 are the found shares of the nearest 10 and 100 by these vectors.
 	Originals         int
 	Float10, Float100 float64
-	// Search and BruteForce are the median times of one search for 10 chunks.
+	// Search and BruteForce are the median times of one search for 10 chunks. Search is a usual search, and BruteForce
+	// one that compares every vector.
 	Search, BruteForce time.Duration
 }
 

@@ -26,8 +26,8 @@ func (Disk) Create(name string) (File, error) {
 	return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 }
 
-// patience and retry are for Windows, where another process can block an operation on a manifest very briefly. It is
-// repeated for the time patience, at intervals of retry.
+// patience and retry are for Windows, where another process can block an operation on a manifest very briefly. The
+// operation is then repeated for the time patience, at intervals of retry.
 const (
 	patience = 2 * time.Second
 	retry    = time.Millisecond

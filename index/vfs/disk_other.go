@@ -17,5 +17,5 @@ func lockFile(*os.File) error { return errors.ErrUnsupported }
 
 func syncDir(string) error { return nil }
 
-// deviceFull returns false on this system, because only Windows has errors that it recognizes.
+// deviceFull returns false. NoSpace calls it for errors that only Windows has.
 func deviceFull(error) bool { return false }

@@ -45,5 +45,5 @@ func syncDir(dir string) error {
 	return errors.Join(err, d.Close())
 }
 
-// deviceFull returns false on this system, because only Windows has errors that it recognizes.
+// deviceFull returns false. NoSpace calls it for errors that only Windows has.
 func deviceFull(error) bool { return false }

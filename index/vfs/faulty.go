@@ -27,7 +27,7 @@ const (
 )
 
 // Faulty is a file system with faults. It calls Fail before every operation. If Fail returns an error, such as
-// syscall.ENOSPC, the operation fails with it. A failing write first writes half of its bytes.
+// syscall.ENOSPC, the operation fails with this error. A failing write first writes half of its bytes.
 type Faulty struct {
 	FS
 	Fail func(op Op, name string) error

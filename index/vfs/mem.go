@@ -80,7 +80,7 @@ func (m *Mem) Crash(seed uint64) *Mem {
 	return out
 }
 
-// afterCrash returns one of the contents that a file may have after a crash.
+// afterCrash returns one of the contents that a file may have after a crash. r decides which.
 func (n *memNode) afterCrash(r *rand.Rand) []byte {
 	if n.clean {
 		return slices.Clone(n.data)
@@ -108,7 +108,8 @@ var (
 	errNotEmpty = errors.New("the folder is not empty")
 )
 
-// on locks m and calls work with the key of a name. Errors get op and the name. After a crash, on returns an error.
+// on locks m, calls work with the key of the file called name, and returns the result. It wraps an error in an
+// fs.PathError with op and name. After a crash, on returns an error and does not call work.
 func on[T any](m *Mem, op, name string, work func(key string) (T, error)) (result T, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -330,8 +331,8 @@ type memFile struct {
 	closed   bool
 }
 
-// on locks the file system of f and calls work. An error except io.EOF gets op and the name of f. After a crash, or if
-// f is closed, on returns an error.
+// on locks the file system of f and calls work. It wraps an error in an fs.PathError with op and the name of f, but
+// returns io.EOF as it is. After a crash, or if f is closed, on returns an error and does not call work.
 func (f *memFile) on(op string, work func() error) error {
 	f.m.mu.Lock()
 	defer f.m.mu.Unlock()

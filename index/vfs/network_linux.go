@@ -11,7 +11,8 @@ import (
 )
 
 // networkTypes maps types of file systems to their names. Their locks may apply to one machine only, or their mapped
-// files may vanish. 9P and other FUSE file systems are missing, because virtual machines use them for local disks.
+// files may vanish. The types of 9P and FUSE are missing, because virtual machines use them for local disks. For FUSE,
+// see networkMounts.
 var networkTypes = map[int64]string{
 	unix.NFS_SUPER_MAGIC:  "nfs",
 	unix.SMB_SUPER_MAGIC:  "smb",
@@ -83,8 +84,10 @@ func systemOf(f *os.File) (magic int64, mount string) {
 	return magic, ""
 }
 
-// mountType returns the file system's type in a line of mountinfo, if the line is about the device. The line is "36
-// 35 98:0 /root /mount options - type source options".
+// mountType returns the file system's type in a line of mountinfo. It returns "" if the line is about another device.
+// For example, in this line the device is 98:0:
+//
+//	36 35 98:0 /root /mount options - type source options
 func mountType(line, device string) string {
 	mount, system, _ := strings.Cut(line, " - ")
 	fields := strings.Fields(mount)

@@ -98,7 +98,8 @@ func (s *Store) sendTogether(ctx context.Context, reqs []store.Request,
 	return s.multiple(ctx, lines, asked, read)
 }
 
-// multiple sends searches in one request. It repeats the searches that the server is too busy to answer.
+// multiple sends searches in one request. lines has the searches, and asked the numbers of their requests, for read. It
+// repeats the searches if the server is too busy for some of them.
 func (s *Store) multiple(ctx context.Context, lines []byte, asked []int, read func(i int, found *answer) error) error {
 	path := s.searching("_msearch")
 	for attempt := 1; ; attempt++ {

@@ -127,7 +127,7 @@ func (s *Store) checkServer(ctx context.Context) error {
 		"the nodes")
 }
 
-// askDialect adds a question to err: does the server have the configured dialect?
+// askDialect adds a question to err: whether the server has the configured dialect.
 func (s *Store) askDialect(err error) error { return fmt.Errorf("%w (is that %s?)", err, s.o.Dialect) }
 
 // recent returns an error if the server's version is too old for the store.

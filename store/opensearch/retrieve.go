@@ -201,8 +201,8 @@ func (s *Store) nearestQuery(req *store.Request, clauses []any) (object, error) 
 	return query, nil
 }
 
-// manyWithin is a length of Request.Within. From this length on, the query finds passages by a second search over all
-// vectors. Elasticsearch does that faster than looking up the list for each hit.
+// From manyWithin IDs in Request.Within on, the query finds passages by a second search over all vectors. Elasticsearch
+// does that faster than looking up the list for each hit.
 const manyWithin = 500
 
 // maxNear is the largest number of nearest vectors that Elasticsearch finds without a script.
@@ -256,14 +256,15 @@ func plain(parts []storekit.Node) bool {
 	return !slices.ContainsFunc(parts, func(n storekit.Node) bool { _, ok := n.(storekit.Bool); return ok })
 }
 
-// scoredPart is a part of a query that scores in some fields. It scores only if it matches over all fields together.
+// scoredPart is a part of a query that scores only in some fields. It scores a chunk only if match finds the chunk;
+// match searches all fields.
 type scoredPart struct {
 	storekit.Node
 	match storekit.Node
 }
 
-// scoring returns n with all parts optional, for the score in one field. A field with only some of the parts scores
-// these. A nested Bool scores only if the whole Bool matches.
+// scoring returns n with all its parts optional, to compute the score in one field. Parts that the field lacks add
+// nothing. A nested Bool scores only if the whole Bool matches.
 func (w *words) scoring(n storekit.Node) storekit.Node {
 	b, ok := n.(storekit.Bool)
 	if !ok {

@@ -15,7 +15,8 @@ import (
 // streamBatch is the number of chunks that Stream reads at a time.
 const streamBatch = 200
 
-// Stream implements [store.Streamer], in order of ID. It cannot return columns with a name or value above 8,000 bytes.
+// Stream implements [store.Streamer], in order of ID. If the name or a value of a column is longer than 8,000 bytes, it
+// fails with sheaf.ErrUnsupported.
 func (s *Store) Stream(ctx context.Context, cursor string,
 	yield func(chunks []store.Chunk, cursor string) error) error {
 	var after any

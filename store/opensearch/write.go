@@ -203,7 +203,7 @@ func (b *bulk) drop(ctx context.Context, key string) {
 	b.put(ctx, "", append(encode(object{"delete": object{"_id": key}}), '\n'))
 }
 
-// end waits until everything is sent. It returns the error of a request, or else err.
+// end waits until everything is sent. It returns the error of a failed request. If no request failed, it returns err.
 func (b *bulk) end(err error) error {
 	if sent := b.sending.Wait(); sent != nil {
 		return sent // its failure may be the cause of err
@@ -301,8 +301,8 @@ type actionAnswer struct {
 	Error  serverError
 }
 
-// actions sends actions on an index in one request, and passes each result to done. If the server is too busy for some,
-// it repeats these.
+// actions sends actions on an index in one request, and passes each result to done. If the server is too busy for some
+// actions, it repeats these actions.
 func (s *Store) actions(ctx context.Context, index string, lines [][]byte,
 	done func(i int, result actionAnswer) error) error {
 	rest := make([]int, len(lines))

@@ -64,7 +64,8 @@ func validate(req *store.Request) error {
 
 func checkFilter(f sheaf.Filter) error { return store.ValidateParts(f, "postgres: search", maxFilters) }
 
-// keyBytes is how many bytes of a text are in the indexes of the table property.
+// keyBytes is how many bytes of a name or a text are in the indexes of the table property. The indexes omit later
+// bytes.
 const keyBytes = 256
 
 // filter returns the SQL condition for f on c, a row of the table chunk.
@@ -94,7 +95,8 @@ func (s *statement) filter(f sheaf.Filter) string {
 	return "false"
 }
 
-// span returns the SQL condition that a text starts with prefix. An index can answer it.
+// span returns an SQL condition for texts that start with prefix, as far as the indexes have it; see keyBytes. An index
+// can answer the condition, which begins with AND.
 func (s *statement) span(prefix []byte) string {
 	prefix = prefix[:min(len(prefix), keyBytes)]
 	out := fmt.Sprintf(" AND substring(text for %d) >= %s", keyBytes, s.arg(prefix, "bytea"))

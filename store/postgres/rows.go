@@ -99,7 +99,7 @@ func (p *part) add(more *part) {
 
 func (p *part) full() bool { return len(p.chunks)+len(p.replace) >= partChunks || p.bytes >= partBytes }
 
-// send writes the part that waits. The caller must hold w.mu, and the transaction must be open.
+// send writes the part in w.next. The caller must hold w.mu, and the transaction must be open.
 func (w *load) send(ctx context.Context) error {
 	p := &w.next
 	if len(p.replace)+len(p.chunks) == 0 {

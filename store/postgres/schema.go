@@ -209,8 +209,8 @@ func notInstalled(err error) error {
 		"administrator run CREATE EXTENSION vector: %w", sheaf.ErrUnsupported, err)
 }
 
-// tooOld returns an error if this version of pgvector has no iterative scans. It accepts their settings, but filtered
-// searches lose hits.
+// tooOld returns an error if this version of pgvector has no iterative scans. Such a version accepts the settings of
+// iterative scans, but filtered searches lose hits. what names the version in the error, such as "installed".
 func tooOld(what string, version *string) error {
 	if version == nil {
 		return nil
@@ -235,7 +235,8 @@ func look(ctx context.Context, conn *pgx.Conn, schema string) (ours bool, holds 
 	return ours, holds, err
 }
 
-// verify reads the tables, and returns an error if they do not fit the options. made is false without any tables.
+// verify reads the settings in the tables, and returns an error if they do not fit the options. It also refuses foreign
+// tables. made is false if the schema has no tables.
 func (s *Store) verify(ctx context.Context, conn *pgx.Conn) (made bool, err error) {
 	ours, others, err := look(ctx, conn, s.o.Schema)
 	switch {

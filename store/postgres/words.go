@@ -137,7 +137,8 @@ func (w *words) nothing() string {
 	return w.withTable("q", "SELECT 0::bigint AS chunk, 0 AS f, 0 AS n, 0 AS term, 0::float8 AS s WHERE false")
 }
 
-// lookup has the arrays that the statement needs to look up the terms of some parts.
+// lookup has the arrays that the statement needs to look up the terms of some parts. Index i of each array is for the
+// same term. field and f are the name and the number of its field. n is the number of its part.
 type lookup struct {
 	term, field []string
 	f, n        []int32
@@ -391,7 +392,7 @@ const (
 )
 
 // build adds the relations of a request by words, and returns the name of the relation for the whole query. If count is
-// true, they have no scores.
+// true, the relations have no scores.
 func (s *Store) build(ctx context.Context, conn *pgxpool.Conn, req *store.Request, count bool) (*words, string, error) {
 	text := *req.Text
 	if count {
@@ -449,7 +450,8 @@ func (w *words) scoreRelation(root string) string {
 	FROM (SELECT chunk, f, sum(s ORDER BY n) AS s FROM %s GROUP BY chunk, f) x GROUP BY chunk`, tie, root))
 }
 
-// best returns the statement for the first limit hits. scored is a relation (chunk, score, ...).
+// best returns the statement for the first limit hits. scored is a relation (chunk, score, ...). columns is empty or
+// adds columns to the result, such as ", r.passage".
 func best(scored, columns string, limit string) string {
 	return fmt.Sprintf(`SELECT c.id, r.score%s FROM (
 		SELECT * FROM %s ORDER BY score DESC FETCH FIRST (%s) ROWS WITH TIES) r

@@ -81,7 +81,7 @@ type transaction struct {
 // field is a row of the table field. chunks and tokens are what the transaction will add to it.
 type field struct {
 	id             int32
-	fresh          bool
+	fresh          bool // the table does not have the row yet
 	chunks, tokens int64
 }
 
@@ -195,7 +195,8 @@ func (w *load) Add(ctx context.Context, batch store.Batch) error {
 }
 
 // change runs f in the transaction; if there is no transaction, change begins one. An error ends the transaction. The
-// error says how many chunks wait. If none waits, it says chunks. The caller must hold w.mu.
+// error has the number of waiting chunks, or the number in the parameter chunks if none waits. The caller must hold
+// w.mu.
 func (w *load) change(ctx context.Context, chunks int, f func(ctx context.Context) error) error {
 	switch {
 	case w.closed:

@@ -156,8 +156,8 @@ func OutOfTime(ctx context.Context, err error) error {
 	return store.Late(err)
 }
 
-// sendOnce sends a request once and returns the server's answer. pause is the time before the next attempt: 0 means the
-// usual time. It is negative if another attempt is useless.
+// sendOnce sends a request once and returns the server's answer. After an error, pause is the time before the next
+// attempt. 0 means the usual pause, and a negative pause means that another attempt is useless.
 func (c *Client) sendOnce(ctx context.Context, method, path, contentType string, data []byte) (answer []byte,
 	pause time.Duration, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.URL+path, bytes.NewReader(data))
@@ -245,7 +245,8 @@ func (c *Client) unreachedAdvice(err error) string {
 	return fmt.Sprintf(" (is that %s, and does it speak TLS or not as the address says?)", c.Store)
 }
 
-// patience returns how long to wait before the next attempt of a refused request. It is negative if that is useless.
+// patience returns how long to wait before the next attempt of a refused request. 0 means the usual pause, and a
+// negative result means that another attempt is useless.
 func patience(resp *http.Response) time.Duration {
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:

@@ -72,7 +72,8 @@ type Columns map[string][]sheaf.Value
 // Values implements sheaf.Columns.
 func (c Columns) Values(column string) []sheaf.Value { return c[column] }
 
-// ReadWords decodes words. It returns long names and values shortened, and skips other texts.
+// ReadWords decodes the words that ColumnWords returns. Long names and values are shortened in words, so they stay
+// shortened in the result. ReadWords skips texts that are no such words.
 func ReadWords(words []string) Columns {
 	out := Columns{}
 	for _, w := range words {

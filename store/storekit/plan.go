@@ -76,7 +76,8 @@ func (Expand) node() {}
 func (Phrase) node() {}
 func (Bool) node()   {}
 
-// Repeats reports whether a phrase with slop contains a word twice. In some stores, one word may then match both.
+// Repeats reports whether a phrase with slop contains a word twice. In some stores, one occurrence of the word in a
+// text then matches both words of the phrase.
 func (p *Plan) Repeats() bool { return repeats(p.Root) }
 
 func repeats(n Node) bool {

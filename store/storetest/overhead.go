@@ -167,9 +167,9 @@ func (t *Tap) rounds(ctx context.Context, list []Sent) error {
 	return nil
 }
 
-// Fill compares a write of chunks with sending the write's requests again. fills selects the requests to send. fresh
-// opens an empty store through t, and returns the name of the store's place. Repeated requests contain the new name
-// instead of the first one.
+// Fill compares a write of chunks with sending the requests of a write again. fills selects the requests to send again.
+// fresh opens an empty store through t, and returns the name of the store's place. A request that is sent again
+// contains the place of the newest store instead of the first one.
 func (t *Tap) Fill(b *testing.B, chunks []store.Chunk, fresh func() (st store.Backend, place string),
 	fills func(s Sent) bool) {
 	b.Helper()

@@ -76,10 +76,11 @@ func update(c *store.Chunk) object {
 	return object{"fields": fields}
 }
 
-// These are prefixes of words for terms that cannot be sent unchanged.
+// A term that cannot be sent unchanged becomes a word with a prefix: hexMark or hashMark. No other word begins with
+// them.
 const (
-	hexMark  = "zz" // the bytes in hexadecimal
-	hashMark = "zy" // a hash of a term that is too long
+	hexMark  = "zz" // before the term's bytes in hexadecimal
+	hashMark = "zy" // before the hash of a term above maxTerm
 	// maxTerm is the longest term in bytes that is stored unchanged. The server's limit is 1000.
 	maxTerm = 400
 )

@@ -65,11 +65,12 @@ const (
 	formRelationships             // texts of three parts with "__" between them
 )
 
-// attribute is a column that also has a separate field.
+// attribute is a separate field of the schema. It has the values of a column, besides the field with the words of all
+// columns.
 type attribute struct {
 	// Field and Type are the name and the type in the schema.
 	Field, Type string
-	columns     []string // the first column that a chunk has is kept
+	columns     []string // the field has the first of these that a chunk has
 	form        form
 }
 
@@ -99,7 +100,8 @@ var attributes = []attribute{
 	{"kg_relationships", "array<kg_relationship>", []string{"onyx.relationships"}, formRelationships},
 }
 
-// value returns the field's value for a chunk with the columns c, or nil if the chunk has no value.
+// value returns the field's value for a chunk with the columns c. If the chunk has no value, the result is nil, false
+// or an empty list or map.
 func (a attribute) value(c sheaf.Columns) any {
 	var values []sheaf.Value
 	for _, column := range a.columns {

@@ -52,8 +52,8 @@ func and(list ...string) string { return combined(list, " and ", everything, not
 
 func or(list ...string) string { return combined(list, " or ", nothing, everything) }
 
-// combined joins conditions with an operator. The condition neutral has no effect. The condition decisive makes the
-// others useless.
+// combined joins conditions with an operator. It omits the condition neutral, which has no effect. If list has the
+// condition decisive, that condition is the result.
 func combined(list []string, operator, neutral, decisive string) string {
 	if slices.Contains(list, decisive) {
 		return decisive

@@ -132,7 +132,8 @@ func anyOf(path string, words []string) condition {
 	return test(path, "ContainsAny", quoteAll(words))
 }
 
-// between returns a condition with a part for each bound. Two values may each meet one, so the result is loose.
+// between returns a condition with a part for each bound. Two values of a chunk may each meet one bound, so the result
+// is loose.
 func between(f sheaf.Range) condition {
 	kind, ok := f.Kind()
 	if !ok {

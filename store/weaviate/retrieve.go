@@ -63,8 +63,8 @@ type growingRequest struct {
 	// wordCondition is the condition that a chunk has words of the query, for counting.
 	wordCondition condition
 	where         condition
-	exact         sheaf.Filter
-	meaning       bool
+	exact         sheaf.Filter // the filter of the request, for hits of a loose condition
+	meaning       bool         // the request has a vector
 	// hits is the number of hits to request.
 	hits int
 }

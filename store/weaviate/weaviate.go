@@ -189,7 +189,8 @@ type class struct {
 	} `json:"shardingConfig"`
 }
 
-// askServer adds a question to err if the server may not be Weaviate: is it?
+// askServer adds a question to err: whether the server is Weaviate. It does so only for errors of other kinds of
+// server.
 func askServer(err error) error {
 	switch {
 	case errors.Is(err, sheaf.ErrNotFound): // also the answer for a missing class
@@ -242,7 +243,8 @@ func (s *Store) verify(ctx context.Context) error {
 	return nil
 }
 
-// vectorFieldOf returns the vector field whose passages a class has. ok is false if it has none of this store.
+// vectorFieldOf returns the vector field whose passages the class c has. ok is false if c is no such class of this
+// store.
 func (s *Store) vectorFieldOf(c class) (v store.VectorField, ok bool) {
 	ok = json.Unmarshal([]byte(c.Description), &v) == nil && s.passageClass(v.Name) == c.Class
 	return v, ok

@@ -233,7 +233,7 @@ func (m *merger) smallest() *input {
 	return least
 }
 
-// nextLive moves to the next identifier of a chunk that is not deleted.
+// nextLive moves to the next identifier of a chunk that is not deleted. At the end, it sets in.more to false.
 func (in *input) nextLive() error {
 	for in.more = in.cursor.next(); in.more; in.more = in.cursor.next() {
 		ordinal, err := in.Reader.ordinalAt(&in.cursor)

@@ -38,9 +38,8 @@ const (
 	// from 0 at the start of a block.
 	tableOfNumbers
 	// tableOfRuns has a set of ordinals for each key, in these parts:
-	//   - the start of the first run, as a zigzag uvarint relative to the end of the previous entry's first run. At
-	//     the start of
-	// a block, it is relative to 0.
+	//   - a zigzag uvarint: the start of the first run. It is relative to the end of the previous entry's first run,
+	//     or to 0 in a new block.
 	//   - a uvarint: twice the length of the first run less one, plus 1 if there are more runs
 	//   - if there are more runs, their length in bytes as a uvarint, and the runs as appendRun writes them
 	tableOfRuns

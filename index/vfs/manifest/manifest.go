@@ -64,9 +64,12 @@ func Read(fsys vfs.FS, dir string) (Manifest, error) {
 	return m, nil
 }
 
-// decode reads a manifest, little endian. It has the magic, the version (4 bytes), the number of files (4), the
-// generation (8), and two lengths (16). These are the lengths of all names and of the payload. Then come the names,
-// each with a zero byte, the payload, and the CRC-32C of all that (4).
+// decode reads a manifest. It has these parts, with little-endian numbers:
+//   - the magic (8 bytes), the version (4), the number of files (4) and the generation (8)
+//   - the length of all names (8) and the length of the payload (8)
+//   - the names, each with a zero byte
+//   - the payload
+//   - the CRC-32C of all bytes above (4)
 func decode(data []byte) (Manifest, error) {
 	le := binary.LittleEndian
 	if len(data) < headerBytes+4 || len(data) > maxBytes || string(data[:len(magic)]) != magic {

@@ -461,7 +461,8 @@ func (t *trial) explain() error {
 	return t.checkAnswer("explain", e.Answer, e)
 }
 
-// target picks a document, or a chunk of it, more often a hidden one than a visible one. It returns both.
+// target picks a random document, more often a hidden one than a visible one. id is the ID of the document or of one of
+// its chunks.
 func (t *trial) target() (id sheaf.ID, doc *auditedDocument) {
 	i := t.random.IntN(len(t.docs))
 	if len(t.hidden) > 0 && t.random.IntN(3) > 0 {

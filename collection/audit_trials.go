@@ -209,7 +209,7 @@ func (t *trial) property(doc *auditedDocument) error {
 	return nil
 }
 
-// askSimilar asks for chunks that are similar to a text. It also asks the text as a plain hybrid search.
+// askSimilar looks for leaks in [Reader.Context] and in [Reader.Fused], with the text of the trial.
 func (t *trial) askSimilar() error {
 	a, err := t.reader.Context(t.ctx, "", []byte("# "+t.text+"\n\n"+t.text+"\n"), SearchRequest{})
 	switch {

@@ -112,9 +112,9 @@ func (c *Collection) begin(ctx context.Context, changes []Change, keys []Key) (k
 	return key, nil, func() { give(); key.release() }, nil
 }
 
-// Patch changes fields of a document, but not its text. ch names the document and has the conditions. Otherwise Patch
-// works like Write. If the caller may not see the document, the error is sheaf.ErrNotFound: a patch could otherwise
-// make it visible.
+// Patch changes fields of a document, but not its text. ch names the document and has the conditions. In all other ways
+// Patch works like Write. If the caller may not see the document, the error is sheaf.ErrNotFound, because a patch could
+// make the document visible.
 func (c *Collection) Patch(ctx context.Context, grant access.Grant, ch Change, p *DocumentPatch,
 	keys ...Key) (Stored, error) {
 	ch.Put = nil // patched sets it once the caller has the right to write
@@ -208,6 +208,9 @@ func (c *Collection) checkChanges(grant *access.Grant, given []Change) ([]Change
 //   - A folder uses the tree.
 //   - The name is [catalog.FreeTree].
 //   - No ID can begin with the name.
+//
+// The tenant "" means callers without a tenant: they write to [catalog.FreeTree], unless a folder uses this tree.
+// access.All means callers of every tenant, and MayWrite returns nil.
 func MayWrite(tenant string, settings catalog.Settings) error {
 	switch {
 	case tenant == "" && settings.Root(catalog.FreeTree) != "": // a folder has this tree in an index of an earlier version
@@ -424,8 +427,8 @@ func (c *Collection) applyPatch(grant *access.Grant, id sheaf.ID, p *DocumentPat
 	return put, nil
 }
 
-// check compares the conditions of the changes with the stored documents. It returns an error if one fails, otherwise
-// the results that the changes will have.
+// check compares the conditions of the changes with the stored documents. It returns an error if a condition fails,
+// otherwise the results that the changes will have.
 func (c *Collection) check(changes []Change) ([]Stored, error) {
 	out := make([]Stored, len(changes))
 	view := c.o.Catalog.View()

@@ -97,8 +97,9 @@ func (x *Index) serverLost(err error) error {
 		err), "fill it again: %s", x.rebuildCommand())
 }
 
-// emptyServer empties the server if a person asked for a rebuild and it is not empty yet. If the server has other
-// settings or another version, or a part is missing, it removes everything.
+// emptyServer empties the server if the next step of a rebuild is to empty it. Another version of the program, or other
+// settings, may have filled the server. In this case, or if a part is missing, emptyServer drops everything that the
+// index has there.
 func (x *Index) emptyServer(ctx context.Context) error {
 	return x.empty(ctx, remakingServer, func() error {
 		st, err := x.Target.Open(ctx, x.Analyzer, VectorFields(x.Embedder), store.Make)

@@ -50,8 +50,8 @@ func LeftBehindText(ids []sheaf.ID, folder, from, to string) string {
 		(&losses{}).names(ids), wording.ShellQuoted(from), wording.ShellQuoted(to), wording.ShellQuoted(folder))
 }
 
-// KnownStore returns nil if dir is the folder of a store that the index at base had. Otherwise the error is
-// sheaf.ErrNotFound, and lists the stores of this index.
+// KnownStore returns nil if dir is the folder of a store that the index at base has used. Otherwise the error is
+// sheaf.ErrNotFound. It names the store by address, and lists the stores that the index used.
 func KnownStore(base location.Location, dir, address string) error {
 	var known []string
 	for _, place := range base.Places() {

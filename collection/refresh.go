@@ -314,7 +314,7 @@ func (x *Index) noteUnseen(report *ingest.Report) {
 }
 
 // noteMoved warns if the watched folder was named by a link that now leads to another folder. The program still watches
-// the first folder, because the other has its own index.
+// the first folder, because the other folder has its own index.
 func (x *Index) noteMoved() {
 	if x.In == "" {
 		return

@@ -426,6 +426,8 @@ func isCommon(sample []byte, ranges string) bool {
 // encoding has many of them:
 //   - a letter for which isMisplaced is true
 //   - a mark between two letters, except the apostrophe
+//
+// If the sample is invalid in e, both results are 0.
 func frequentShare(sample []byte, e legacy, letters string) (share, signs int) {
 	out, err := e.NewDecoder().Bytes(sample)
 	if err != nil {

@@ -306,8 +306,8 @@ func (o *Options) run(ctx context.Context, l *worklist, began time.Time) (_ *wor
 }
 
 // Put indexes docs, replaces documents of the same tree and path, and keeps all others. The catalog stores the texts.
-// Put walks no folders. It only records Trees (nil means the recorded trees) and the trees of docs, which may lack a
-// folder. CommitBytes limits what an interruption can lose. Put waits up to five seconds for another process that
+// Put walks no folders. It records Trees and the trees of docs, which may lack a folder. If Trees is nil, the recorded
+// trees stay. CommitBytes limits what an interruption can lose. Put waits up to five seconds for another process that
 // writes. It returns the same errors as [Run].
 func Put(ctx context.Context, o Options, docs []Given) (*Report, error) {
 	return Change(ctx, o, docs, nil)

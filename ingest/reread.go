@@ -20,6 +20,9 @@ import (
 //   - catalog: other names under which documents are filed
 //   - analysis: other terms of few texts
 //
+// Other options of chunker, analyzer or model need no new version, because the settings record their names. Other file
+// formats need none either.
+//
 // The next [Run] reads documents with a lower or unknown version again, one commit at a time. Until then, search finds
 // their old state. Documents with a higher version stay unchanged, because two programs of different versions may share
 // an index. Each of them would undo the work of the other. Documents that the old program reads wait for the new

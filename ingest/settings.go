@@ -69,7 +69,7 @@ func checkTrees(trees []catalog.Tree) error {
 }
 
 // treesNow sets o.Trees to the trees to index. These are the chosen trees with later changes of other processes, and
-// the trees of given documents. Trees keep their recorded order. Otherwise two processes could change the order again
+// the trees of given documents. Trees keep their recorded order, so that two processes do not change the order again
 // and again.
 func (o *Options) treesNow(view *catalog.View) error {
 	find := func(trees []catalog.Tree, name string) int {

@@ -27,10 +27,14 @@ type Embedder interface {
 // WindowEmbedder embeds all windows of a text in one call. It looks up each word once, so small passages cost little.
 type WindowEmbedder interface {
 	Embedder
-	// AppendWindows appends the vectors of windows of body to dst, in order. A window has at most size words. A window
-	// starts every stride words; stride is 1..size. The vector of a window is the vector of heading and the window, on
-	// two lines. starts has the positions of the words in body. There is at least one window; if body has no words, it
-	// is only the heading. The last window ends with the body. It skips windows that the model does not know.
+	// AppendWindows appends the vectors of windows of body to dst, in order. These rules define the windows:
+	//   - starts has the positions of the words in body.
+	//   - A window has size words and starts stride words after the previous window; stride is 1..size.
+	//   - The last window ends with the body and may be shorter.
+	//   - The vector of a window is the vector of two lines: heading and the window.
+	//   - If body has no words, there is one window, which is only the heading.
+	//
+	// AppendWindows skips windows that the model does not know.
 	AppendWindows(ctx context.Context, dst []float32, heading, body string, starts []int, size, stride int) ([]float32,
 		error)
 }

@@ -51,7 +51,7 @@ var fileFlags = []string{"dataset", "html", "plot", "qrels", "queries", "report"
 var commandsWithoutFiles = []string{"sheaf search", "sheaf key add", "sheaf profile new"}
 
 // completeValues gives a completion to every flag and argument of a command and of its subcommands that has none yet.
-// Otherwise shells would offer file names.
+// Without a completion, shells offer file names.
 func (a *app) completeValues(cmd *cobra.Command) {
 	values := map[string]cobra.CompletionFunc{
 		"profile": completeProfiles,

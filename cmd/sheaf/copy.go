@@ -177,8 +177,8 @@ func (a *app) checkGiven(folder string, c *config.Config, o *copyOptions) error 
 	return nil
 }
 
-// copyGiven copies documents that came over HTTP if o asks for it, and returns their number. Otherwise it prints a note
-// about those that stay in the old store.
+// copyGiven copies documents that came over HTTP if o asks for it, and returns their number. If o does not ask for it,
+// copyGiven prints a note about the documents that stay in the old store.
 func (a *app) copyGiven(ctx context.Context, into *session, o *copyOptions) (int, error) {
 	from := cmp.Or(o.from, a.config.Store.URL, collection.EngineStore)
 	dir, err := a.placeOf(into.Base, "--from", from)

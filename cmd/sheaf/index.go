@@ -217,6 +217,8 @@ const (
 // limits the heap. Call adjust from time to time, to compute the limit again:
 //   - allowed = files + indexMemory, where files is the size of the indexed text in bytes
 //   - limit = allowed minus the engine's memory outside the heap, but at least allowed / 2
+//
+// restore undoes saveMemory.
 func saveMemory(files int64) (adjust, restore func()) {
 	percent, limit := debug.SetGCPercent(100), debug.SetMemoryLimit(-1)
 	allowed := files + indexMemory

@@ -31,6 +31,8 @@ const refusedRest = 30 * time.Second
 //   - the language of the text changed
 //   - damage needs repair
 //   - in a later call, a store or another process prevented the opening
+//
+// reopening returns any other error. When ctx ends, it returns nil.
 func (a *app) reopening(ctx context.Context, run func(o openOptions, again bool) error) error {
 	o := openOptions{Updates: true, Make: true}
 	for again := false; ; again = true {

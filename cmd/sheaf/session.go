@@ -34,7 +34,7 @@ import (
 type session struct {
 	*app
 	*collection.Index
-	// scanner reads the folder's files if the profile needs no index. Then Catalog is empty and Backend nil.
+	// scanner reads the folder's files if the profile needs no index. With a scanner, Catalog is empty and Backend nil.
 	scanner  *scan.Scanner
 	files    int              // files that the last query read
 	expander *search.Expander // rewrites queries; nil if no chat model is set

@@ -61,7 +61,7 @@ func ofFormat(use func(*Tx) error) func(*bbolt.Tx) error {
 // Tx is one transaction. Use it only inside the function that gets it. Its results are copies and stay valid.
 type Tx struct{ tx *bbolt.Tx }
 
-// get returns the value of a key in a bucket, or nil. It is valid only during the transaction.
+// get returns the value of a key in a bucket, or nil. The value is valid only during the transaction.
 func (tx *Tx) get(bucket, key []byte) []byte {
 	if tx.tx == nil || tx.tx.Bucket(bucket) == nil {
 		return nil

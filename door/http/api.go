@@ -39,8 +39,8 @@ type Options struct {
 	// Open.
 	SignOn func(*http.Request) (access.Grant, error)
 	// Hosts are names of the server, beside localhost and IP addresses. The API refuses requests to other names.
-	// Otherwise a web page could reach the server under a name of its own (DNS rebinding). Origins are other web sites
-	// whose pages may send requests, such as "https://example.org".
+	// Without this check, a web page could reach the server under a name of its own (DNS rebinding). Origins are other
+	// web sites whose pages may send requests, such as "https://example.org".
 	Hosts   []string
 	Origins []string
 	// Version is the version of the program.

@@ -14,8 +14,8 @@ import (
 	"sheaf/collection"
 )
 
-// These are limits of a search answer without details, in bytes of its JSON. It contains both forms of the answer: text
-// and structured content.
+// These are limits of a search answer without details, in bytes of its JSON. The JSON contains both forms of the
+// answer: text and structured content.
 const (
 	shortBytes = 2800 // 3,000 with the message around it
 	shortEach  = 280  // of each result, when there are more than ten

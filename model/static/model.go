@@ -29,9 +29,12 @@ type header struct {
 	all  []byte
 }
 
-// A model file has magic, version, the lengths below, and the model's name padded to nameBytes. Then come scale, ends,
-// slots, text and rows, each aligned to 4 bytes. At the end is a CRC-32C of all before it. All numbers are little
-// endian.
+// A model file has these parts. All numbers are little endian:
+//   - magic
+//   - eight numbers: version, dims, pieces, slots, size of text, longest, unknown, and 0
+//   - the model's name, padded to nameBytes
+//   - scale, ends, slots, text and rows, each aligned to 4 bytes
+//   - a CRC-32C of everything before it
 const (
 	magic       = "SHEAFSTV"
 	version     = 1

@@ -19,9 +19,12 @@ type Unigram struct {
 	first []byte // [pieces of the English table]int8: see above
 }
 
-// A file of a Unigram has these parts: magic, the numbers below, and the name padded to nameBytes. Then come nodes,
-// fine, scale, seen, english, first and rows, each aligned to 4 bytes. At the end is a CRC-32C of everything before it.
-// All numbers are little endian.
+// A file of a Unigram has these parts. All numbers are little endian:
+//   - unigramMagic
+//   - eight numbers: unigramVersion, dims, pieces, nodes, unknown, dearest, size of first, and 0
+//   - the name, padded to nameBytes
+//   - nodes, fine, scale, seen, english, first and rows, each aligned to 4 bytes
+//   - a CRC-32C of everything before it
 const (
 	unigramMagic   = "SHEAFUNI"
 	unigramVersion = 2

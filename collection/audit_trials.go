@@ -103,8 +103,9 @@ func (t *trial) anyVisible(is func(d *auditedDocument) bool) bool {
 	return false
 }
 
-// arithmetic checks the numbers of an explanation: the idf of words, and the number of documents. They must count only
-// visible documents.
+// arithmetic checks the numbers of an explanation: the idf of words, and the number of documents in a folder. These
+// numbers must count only visible documents. scans says that the profile scans files, so arithmetic does not check the
+// idf.
 func (t *trial) arithmetic(door string, e *sheaf.Explanation, scans bool) {
 	rarest := math.Log(1 + (float64(t.chunks)-1+0.5)/(1+0.5))
 	switch {

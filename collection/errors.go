@@ -21,7 +21,8 @@ var (
 	ErrPrecondition = errors.New("a condition of the request does not hold")
 	// ErrConflict means that a request conflicts with itself or with existing data.
 	ErrConflict = errors.New("conflict")
-	// ErrTaken means that another process accepts documents for this index. The right is free when that process ends.
+	// ErrTaken means that another process accepts documents for this index. When that process ends, this process can
+	// accept documents.
 	ErrTaken = fmt.Errorf("%w: another process of this index takes given documents", sheaf.ErrUnavailable)
 	// ErrForbidden means that the grant does not allow the operation.
 	ErrForbidden = errors.New("not allowed")

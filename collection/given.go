@@ -260,7 +260,8 @@ func inChange(i int, err error) error {
 }
 
 // take waits for the right to write, and loads the newest state of the index. Only one writer has this right at a time.
-// If a long run over the folders has the right, take waits for its end, or until ctx ends. Call give to return it.
+// If a long run over the folders has the right, take waits for its end, or until ctx ends. Call give to return the
+// right.
 func (c *Collection) take(ctx context.Context) (give func(), err error) {
 	select {
 	case c.given.turn <- struct{}{}:

@@ -97,7 +97,8 @@ type Making struct {
 	Remote string
 	// Update means that the index is updated before each answer.
 	Update bool
-	// HideComments reports whether to exclude comments from the text. If nil, an index with keys excludes them.
+	// HideComments reports whether to exclude comments from the text. If HideComments is nil, the index excludes
+	// comments once it has keys.
 	HideComments func() bool
 }
 

@@ -263,8 +263,8 @@ func accessColumn(property string) string {
 	return ""
 }
 
-// accessColumns returns the columns that say who may see a document. If a property appears twice, only the first
-// counts. A second one must not give access to more people.
+// accessColumns returns the columns that say who may see a document. If a property appears twice, only the first one
+// counts. So the second one gives no access to more people.
 func accessColumns(doc *sheaf.Document) []store.Column {
 	var columns []store.Column
 	for _, p := range doc.Properties {

@@ -86,7 +86,8 @@ func trimUnescapedSpaces(s string) string {
 	return s[:end]
 }
 
-// verdict returns the last rule of the file that matches a path, or nil. path is relative to the top.
+// verdict returns the last rule of the file that matches a path, or nil. path is relative to the folder of the walk.
+// name is its last part.
 func (f *ignoreFile) verdict(path, name string, isDir bool) *ignoreRule {
 	relative, ok := strings.CutPrefix(path, f.base)
 	if !ok {

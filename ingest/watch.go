@@ -243,8 +243,8 @@ func (f *watchFindings) resubscribe(name string) {
 	f.stale = f.stale || name == "" || f.whole[name]
 }
 
-// matters reports whether an event for name concerns a folder or file that a walk found. Of a folder with the target of
-// a link, only the target matters.
+// matters reports whether an event for name concerns a folder or file that a walk found. A folder outside the walk may
+// have the target of a link. Of the events in such a folder, only events of the target matter.
 func (f *watchFindings) matters(name string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -96,7 +96,8 @@ func (s *session) list(long, null bool) error {
 	return err
 }
 
-// printDocuments writes a line for each document. If null is true, it writes file names, each ended by a zero byte.
+// printDocuments writes a line for each document: its path, or with long also size, date, chunks and title. With null,
+// it writes file names, each ended by a zero byte, and no documents without a file.
 func (s *session) printDocuments(documents []documentJSON, long, null bool) error {
 	rows := [][]string{}
 	for _, d := range documents {

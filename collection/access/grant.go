@@ -21,7 +21,8 @@ import (
 	"sheaf/text/query"
 )
 
-// All removes a restriction. In Tenant, the grant sees all tenants. In Access, it sees private documents.
+// All removes a restriction of a [Grant]. With All in Grant.Tenant, the grant sees all tenants. With All in
+// Grant.Access, the grant also sees private documents.
 const All = "*"
 
 // Scope is a right that a grant gives.
@@ -121,7 +122,7 @@ func (g *Grant) Validate() error {
 }
 
 // ValidName returns sheaf.ErrInvalid if name cannot be the name of a tenant, person, group or set. A name has 1..256
-// bytes of printable UTF-8, and no white space at its beginning or end.
+// bytes of printable UTF-8, and no white space at its beginning or end. field is the name of the field, for the error.
 func ValidName(field, name string) error {
 	switch {
 	case name == "" || len(name) > 256:

@@ -163,7 +163,8 @@ func Calibrated(bias float64, answerable bool) func(*profile.Profile) *search.Ca
 var Asked = []string{"reciprocal rank fusion", "how does a crash lose nothing", "titles of chunks",
 	"row level security", "what does a profile hold"}
 
-// Searches makes a collection of the documentation. It returns a function that answers a query of Asked with a profile.
+// Searches makes a collection of the documentation. It returns a function that answers the query Asked[query] with the
+// profile.
 func Searches(b *testing.B, profile string, change func(*collection.Options)) (*Fixture, func(query int) error) {
 	b.Helper()
 	f := Open(b, Documentation(b), change)

@@ -203,7 +203,7 @@ func (c *call) batch(ctx context.Context, coll *collection.Collection, in *batch
 	return &BatchAnswer{Results: []collection.Stored{}, Task: task}, nil
 }
 
-// conditions maps each field of a change that is a condition to the header with the same meaning.
+// conditions maps the name of a condition in a batch to the header with the same meaning.
 var conditions = map[string]string{"if_match": "If-Match", "if_none_match": "If-None-Match"}
 
 // inHeader changes an error of a request for one document: a wrong condition gets the name of its header.

@@ -187,8 +187,8 @@ func named(ctx context.Context, r *collection.Reader, name sheaf.ID) (*collectio
 	return read(ctx, r, t, collection.GetOptions{})
 }
 
-// takeBetween adds a passage and its neighbors to the answer, in document order. The passage uses the budget first,
-// then the nearest neighbors.
+// takeBetween adds a passage and its neighbors to the answer, in document order. *left is what is left of the budget.
+// The passage uses the budget first, then the nearest neighbors. Neighbors without budget count as left out.
 func (o *getOut) takeBetween(p *collection.Part, left *float64) {
 	at := o.take(p, left)
 	var before, after []part

@@ -58,7 +58,7 @@ func (s *server) intendedURI(text string) string {
 	return uri(collection, id)
 }
 
-// addResources serves every passage as a resource, and lists every document as one.
+// addResources serves every passage as a resource. The list of resources has only the documents.
 func (s *server) addResources(m *sdk.Server) {
 	m.AddResourceTemplate(&sdk.ResourceTemplate{
 		URITemplate: template, Name: "passage", Title: "A passage or document",

@@ -186,8 +186,8 @@ func nothingHere(ctx context.Context, r *collection.Reader) ([]string, error) {
 // maxTags limits the tags that a result shows.
 const maxTags = 20
 
-// nameOf returns the name of a result by which tools find it again: its identifier. If the result was scanned, it is
-// the document with the line of the match.
+// nameOf returns the name with which tools find a result again. This is the identifier of the result. For a result of a
+// scan it is document:line, with the line of the match.
 func nameOf(hit *collection.Result) sheaf.ID {
 	if hit.Scanned {
 		return sheaf.ID(fmt.Sprintf("%s:%d", hit.Doc, hit.Line))

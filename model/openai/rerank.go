@@ -142,7 +142,7 @@ func (r *Reranker) request(ctx context.Context, query string, texts []string) ([
 	return scores, err
 }
 
-// scoredText is a server's score for one text, in both shapes.
+// scoredText is a server's score for the text number Index. ShapeTEI sets Score, and ShapeCohere sets Relevance.
 type scoredText struct {
 	Index     *int     `json:"index"`
 	Score     *float64 `json:"score"`

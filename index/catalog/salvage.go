@@ -24,7 +24,8 @@ type Wreck struct {
 	// read.
 	Settings      Settings
 	SettingsFound bool
-	// Kept is the number of documents that the new catalog gets. Lost lists unreadable documents to keep.
+	// Kept is the number of documents that the new catalog gets. Lost lists the documents that it should get, but that
+	// cannot be read.
 	Kept int
 	Lost []sheaf.ID
 	// Unread is the number of documents and tombstones whose ID or state cannot be read. Some of them may also be in

@@ -393,7 +393,7 @@ func (l *Load) keptWords() int64 {
 	return min(l.gather()/int64(len(l.all))/wordShare, wordBytes)
 }
 
-// spare returns how many bytes the workers may still take, or 0 if the option GatherMemory is set. Meanwhile no
+// spare returns how many more bytes the workers may take, or 0 if the option GatherMemory is set. While spare runs, no
 // goroutine may add chunks.
 func (l *Load) spare() int64 {
 	if l.index.options.GatherMemory > 0 {

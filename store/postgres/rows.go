@@ -16,7 +16,7 @@ import (
 	"sheaf/store/storekit"
 )
 
-// The store sends a part of a write when it has about so many chunks, documents or bytes.
+// A load sends its next part when the part has partChunks chunks and replaced documents together, or partBytes bytes.
 const (
 	partChunks = 512
 	partBytes  = 4 << 20

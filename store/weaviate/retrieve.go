@@ -49,7 +49,7 @@ func (s *Store) Count(ctx context.Context, req store.Request) (int, error) {
 	})
 }
 
-// growingRequest is a request that is repeated with more hits each time, until there are enough.
+// growingRequest is a request that is repeated with more hits each time, until its first hits cannot change.
 type growingRequest struct {
 	class string
 	// operator is the GraphQL operator that finds and scores objects: bm25 or nearVector. If it is "", the query lists

@@ -125,7 +125,7 @@ func (m *recentMasks) add(mask uint64) uint64 {
 	return m.use(recentCount - 1)
 }
 
-// find returns the index of mask and moves it to the front. For a new mask it returns recentCount.
+// find returns the index of mask and moves mask to the front. For a new mask, it adds mask and returns recentCount.
 func (m *recentMasks) find(mask uint64) int {
 	for i, known := range m {
 		if known == mask {

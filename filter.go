@@ -24,7 +24,8 @@ const (
 // without any value in this column is private.
 const AccessPublic = "public"
 
-// PropertyColumn returns the column for the values of property name, ignoring case. Documents have names in NFC.
+// PropertyColumn returns the column for the values of the property called name. Names that differ only in case have the
+// same column. name must be in NFC, like the names in documents.
 func PropertyColumn(name string) string { return "prop." + strings.ToLower(name) }
 
 // CreatedProperties and UpdatedProperties are the properties that say when a document was created and updated, most

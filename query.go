@@ -46,8 +46,9 @@ type Match struct {
 	Field string
 }
 
-// Phrase finds chunks that have the terms of Text one after another in one field. In total, the terms may be displaced
-// by at most Slop positions. The score is the sum of the scores of the terms.
+// Phrase finds chunks that have the terms of Text one after another in one field. Slop is by how many positions the
+// terms may be away from their places in total. With 0, no word may be between them. The score is the sum of the scores
+// of the terms.
 type Phrase struct {
 	Text  string
 	Field string

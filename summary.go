@@ -245,8 +245,8 @@ func (s *summary) sum(how Combine, parts []*Explanation, share float64) {
 	}
 }
 
-// product gives each factor of a product the share by which it raises or lowers the score. The other parts divide the
-// rest.
+// product gives each factor of a product (see factorKinds) the share by which it raises or lowers the score. The other
+// parts get equal shares of the rest.
 func (s *summary) product(parts []*Explanation, share float64) {
 	var rest []*Explanation
 	for _, p := range parts {

@@ -21,7 +21,8 @@ const (
 
 // Aggregate replaces each hit by a target: its document or its parent. All hits with the same target become one hit
 // with the target's ID. They become its Constituents, best first; the target itself is not among them. The new hit has
-// the best rank of these hits in each leg, and the passage of the best hit. It drops chunks unknown to the facts.
+// the best rank of these hits in each leg, and the passage of the best hit. Aggregate drops chunks that the facts do
+// not know.
 //
 // Hits with equal scores are sorted by best rank in a leg, then in the input, then by ID.
 type Aggregate struct {

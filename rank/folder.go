@@ -9,15 +9,16 @@ import (
 	"sheaf"
 )
 
-// FolderBoost raises hits in a folder if a large part of the folder was found:
+// FolderBoost raises hits in a folder if a large part of the folder was found. The factor of these hits is
 //
 //	1 + (log2(count+1) - 1) * sqrt(count/total), at most Max
 //
 // where total counts the documents directly in the folder, and count counts those in the ranking. There is no boost if
 // count is below MinDocuments, or if count/total is below MinShare.
 //
-// Example, 3 of 5 notes of a folder: 1 + (2 - 1) * sqrt(0.6) = 1.77, capped at 1.15. With the default minima, the value
-// without a cap is never below 1.37. A cap of 1.15 then gives every boosted folder the same factor.
+// Example, 3 of 5 notes of a folder: 1 + (2 - 1) * sqrt(0.6) = 1.77, capped at 1.15. With MinDocuments 2 and MinShare
+// 0.4, the defaults, the factor without a cap is never below 1.37. A cap of 1.15 then gives every boosted folder the
+// same factor.
 //
 // Source: the tiered search specification, lexical reranking.
 type FolderBoost struct {

@@ -32,13 +32,15 @@ type NameMatch struct {
 // name(t) is near 1 if the query and the name have the same words. It is near 0 if they share only one word of a long
 // query or of a long name. The same stage therefore works for queries that are names and for questions.
 //
-// equal is for names that equal the query. Case and the amount of white space do not matter. For the root chunk of a
-// document, equal is Title for an equal title, Alias for other names. For a section, equal is Equal if its heading
-// equals the query. If several names equal the query, the largest value counts.
+// equal is above 0 only if a name equals the query, except for case and the amount of white space:
+//   - for the root chunk of a document, Title if the title equals the query, or Alias if another name does;
+//   - for a section, Equal if the heading equals the query.
+//
+// If several names equal the query, the largest value counts.
 //
 // Example, Document 0.3, Heading 0.3: the query has two words of equal idf. The title has one of them and one other
-// content word, so name(document) = 0.5 * 0.5. The heading consists of the two words, so name(heading) = 1. Names
-// adds 0.3 * 0.25 + 0.3 * 1 = 0.375.
+// content word, so name(document) = 0.5 * 0.5. The heading consists of the two words, so name(heading) = 1. Names adds
+// 0.3 * 0.25 + 0.3 * 1 = 0.375.
 //
 // Over the words of a name, said is precision and asked is recall: coordination level matching with idf (Spärck Jones
 // 1972).

@@ -404,7 +404,8 @@ func (r *run) prepare(ctx context.Context, stage rank.Stage, env *rank.Env) (err
 	return err
 }
 
-// flat reports whether hits have parents, but the facts do not know any of these parents.
+// flat reports whether hits have parents, but the facts do not know any of these parents. The stage tree then has no
+// effect.
 func (r *run) flat(hits sheaf.Ranking) bool {
 	under := false
 	for i := range hits {

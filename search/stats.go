@@ -198,7 +198,8 @@ func (l *queryParts) worth(dfs []int, chunks int) *idfWorth {
 	return w
 }
 
-// hasWhole reports whether text is a part of a compound word in the query that some chunk has.
+// hasWhole reports whether a chunk has a whole compound word of the query of which text is a part. dfs has the number
+// of matching chunks for each part of the query.
 func (l *queryParts) hasWhole(text string, dfs []int) bool {
 	for i, word := range l.texts {
 		if dfs[i] > 0 && word != text && l.stats.isCompound(word) && slices.Contains(l.stats.tellingWords(word), text) {

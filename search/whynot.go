@@ -215,7 +215,8 @@ func (r *run) whyFirst(ctx context.Context, plan *profile.Plan, a *Absence) (los
 	return true, nil
 }
 
-// retrievedAt returns the index in trace of the ranking that a branch retrieved, or -1 without such a ranking.
+// retrievedAt returns the index in trace of the ranking that a branch retrieved, or -1 without such a ranking. first
+// says that the branch belongs to the first of two phases.
 func retrievedAt(trace []Snapshot, branch string, first bool) int {
 	return slices.IndexFunc(trace, func(t Snapshot) bool {
 		return t.Branch == branch && t.First == first && t.Step == retrieved
@@ -232,7 +233,7 @@ func (r *run) sectionsOf(ranking sheaf.Ranking, doc sheaf.ID) (n, first int) {
 	return n, first
 }
 
-// followSection explains what happened to a section of the document a.ID that a branch found.
+// followSection adds to a.Reasons what happened to section, a hit of a branch. It is a section of the document a.ID.
 func (a *Absence) followSection(section sheaf.ID, trace []Snapshot) {
 	inner := Absence{ID: section}
 	inner.follow(trace)

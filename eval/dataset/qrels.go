@@ -57,7 +57,8 @@ func readQrels(file string, sum hash.Hash) (*judgementFile, error) {
 	return j, nil
 }
 
-// layout finds out the format from the first line. It reports whether this line is a header.
+// layout finds out the format from text, the first line. It reports whether this line is a header. name and line are
+// for errors.
 func (j *judgementFile) layout(text, name string, line int) (header bool, err error) {
 	fields := strings.Split(text, "\t")
 	find := func(names ...string) int {

@@ -134,8 +134,8 @@ func (m *maker) rarePhrase(ctx context.Context, sentences []string) (string, err
 	return "", nil
 }
 
-// holdsRare reports whether text has a term that few chunks have. Counting a phrase of common words takes the store
-// long, and people do not remember such phrases.
+// holdsRare reports whether text has a term that few chunks have. A phrase without such a term makes a bad query:
+// people do not remember it, and stores count it slowly.
 func (m *maker) holdsRare(ctx context.Context, text string) (bool, error) {
 	for _, t := range m.terms(text) {
 		df, ok := m.counts[t]

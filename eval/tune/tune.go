@@ -144,8 +144,9 @@ type searcher struct {
 	progress func(int)
 }
 
-// fold chooses settings by the queries that are not in one fold. It writes the values of the queries in the fold under
-// these settings into heldOut. For an empty fold it returns nil.
+// fold chooses settings by the queries that are not in one fold. folds[i] is the fold of query i, and defaults[i] is
+// its value for the defaults. For each query i in the fold, it sets heldOut[i] to the value for the chosen settings.
+// For an empty fold it returns nil.
 func (s *searcher) fold(fold int, folds []int, defaults, heldOut []float64) (*Fold, error) {
 	set, chosen, err := s.climb(func(i int) bool { return folds[i] != fold })
 	if err != nil {

@@ -52,8 +52,8 @@ func Inside(text string, i int) int {
 	return end + 1
 }
 
-// read parses the text between the braces of a list. ok is false if the text may be prose, as "{x=1}", where no value
-// is quoted.
+// read parses the text between the braces of a list. id is the first ID in the list, or "". ok is false if the text may
+// be prose, as "{x=1}", where no value is quoted.
 func read(inner string) (id string, ok bool) {
 	rest, sure := strings.CutPrefix(inner, ":")
 	rest = strings.Trim(rest, " \t")

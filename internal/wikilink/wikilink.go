@@ -15,8 +15,9 @@ type Link struct {
 	Alias    string // the part after "|"
 }
 
-// Parse reads the text between "[[" and "]]", which must be on one line. It returns the size of the text with "]]". It
-// refuses "[[text](address)]", a Markdown link in brackets, and "[[1]](#notes)", a link whose text has brackets.
+// Parse reads the text between "[[" and "]]", which must be on one line. s begins after "[[". size is the length of the
+// text with "]]". ok is false for "[[text](address)]", a Markdown link in brackets. It is also false for
+// "[[1]](#notes)", a link whose text has brackets, and for texts without a link.
 func Parse(s string) (l Link, size int, ok bool) {
 	end, bar := -1, false
 	for i := 0; i+1 < len(s) && end < 0; i++ {

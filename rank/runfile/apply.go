@@ -11,8 +11,8 @@ import (
 	"sheaf/rank"
 )
 
-// Fuse joins the rankings of runs, query by query. weights has one weight for each run; nil means 1 for each. A run
-// that lacks a query adds nothing to it.
+// Fuse joins the rankings of runs, query by query. weights has one weight for each run; nil means 1 for each. If a run
+// has no ranking for a query, the other runs decide.
 func Fuse(runs []*Run, weights []float64, f rank.Fusion) (*Run, error) {
 	if len(runs) == 0 || weights != nil && len(weights) != len(runs) {
 		return nil, sheaf.Invalidf("fuse: %d weights for %d runs: must be as many", len(weights), len(runs))
@@ -44,9 +44,9 @@ func Fuse(runs []*Run, weights []float64, f rank.Fusion) (*Run, error) {
 	return out, nil
 }
 
-// sameNames makes the IDs in runs equal, so that a run can be joined with its copy in TREC form. A TREC file writes
-// each ID as one word (see [Word]). If another run has the original ID of a word, sameNames restores it, unless several
-// IDs have this word.
+// sameNames gives a document the same ID in all runs. So a run can be joined with its copy in TREC form. A TREC file
+// has each ID as one word (see [Word]). If the runs have exactly one ID with this word, sameNames replaces the word by
+// the ID.
 func sameNames(runs []*Run) []*Run {
 	names := map[string]string{} // by word; "" when several names become the same word
 	note := func(name string) {

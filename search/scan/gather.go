@@ -74,7 +74,7 @@ const (
 	batchBytes = 4 << 20
 )
 
-// firstBatch returns the first matches that are processed together, at least one.
+// firstBatch returns the matches at the beginning of the list that are one batch: at least one match.
 func firstBatch(files []ingest.File, matches []match) []match {
 	n, bytes := 0, int64(0)
 	for n < min(len(matches), batchFiles) && bytes < batchBytes {

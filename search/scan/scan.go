@@ -180,7 +180,7 @@ func check(req *search.ScanRequest) error {
 }
 
 // All returns a catalog of every document of the folder, cut into sections of at most chunkChars characters. Callers
-// look up addresses in it, and close the view.
+// use it to look up the addresses of documents, and must close it.
 func (s *Scanner) All(ctx context.Context, chunkChars int) (*catalog.View, error) {
 	files, skipped, err := ingest.Files(ctx, s.o.Root, s.o.Walk)
 	if err != nil {

@@ -179,7 +179,7 @@ func noWordBefore(text string, i int) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
 }
 
-// untilMatch returns the number of bytes before the next match. Only these bytes may be dropped.
+// untilMatch returns the number of bytes before the next match. The cleaner must not drop more bytes than these.
 func (c *cleaner) untilMatch() int {
 	for _, m := range c.matches {
 		if m.end > c.pos {
@@ -370,8 +370,8 @@ func commentLength(text string, i int) int {
 	return 0
 }
 
-// blockName returns the length of ^name at the end of a line, or 0. Links use this name for the block. A number does
-// not count, because it may be an exponent.
+// blockName returns the length of the ^name that begins at byte i and ends a line, or 0. Links use this name for the
+// block. A number does not count, because it may be an exponent.
 func blockName(text string, i int) int {
 	if i > 0 && strings.IndexByte(" \t\r\n", text[i-1]) < 0 {
 		return 0
@@ -494,8 +494,8 @@ func (c *cleaner) targetAhead(rest string) bool {
 	return slices.ContainsFunc(c.matches, func(m match) bool { return m.start < to && m.end > from })
 }
 
-// picture drops a picture if its address is missing because it was data. It reports whether it dropped one. rest is the
-// text from the picture's sign on.
+// picture drops a picture without an address, as in "![text]()", because the indexed text has no address that was data.
+// It reports whether it dropped a picture. rest begins with the picture's sign.
 func (c *cleaner) picture(rest string) bool {
 	rest = rest[:min(len(rest), linkReach)]
 	end := strings.IndexByte(rest, ']')

@@ -137,8 +137,8 @@ func inSight(text string, matches []match, width int) []match {
 	return matches
 }
 
-// outside returns the matches that begin outside certain parts of text. endOf returns the end of the part that contains
-// an offset, or 0.
+// outside returns the matches that do not begin in a hidden part of text. endOf returns the end of the hidden part that
+// contains an offset, or 0. width is the width of the snippet.
 func outside(text string, matches []match, width int, endOf func(text string, offset int) int) (out []match) {
 	for _, m := range matches {
 		if endOf(text, m.start) == 0 {

@@ -50,8 +50,8 @@ var functionWords = map[string]string{
 	"cs": "a se v na je že o s z do to i ve by za pro jako ale po od nebo tak byl jsou při které být mezi také",
 }
 
-// questionStarts are function words that begin a question if another function word follows: "how do", "is it", not "how
-// to".
+// questionStarts are function words that begin a question if another function word follows, as in "how do" and "is it".
+// The exception is "to": "how to" begins no question.
 var questionStarts = map[string]string{
 	"en": "what how which who whom when where why do does did can am is are was have has",
 	"de": "was wer wen wem wo wann warum wie welche welcher welches welchen kann ist sind",

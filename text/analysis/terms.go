@@ -213,7 +213,8 @@ func isPlain(raw string) bool {
 	return !inner || upper == utf8.RuneCountInString(raw)
 }
 
-// word appends the terms of a word without marks: its stem, and its bare stem and form if they differ.
+// word appends the terms of a word without marks: its stem, and its bare stem and form if they differ. offset, start
+// and end are the fields of these terms.
 func (a *Analyzer) word(dst []Term, word string, offset, start, end int) []Term {
 	t := a.cachedTerms(word)
 	if t.term == "" {

@@ -272,7 +272,7 @@ func (s *scanner) blankLine(matched int, all bool) {
 }
 
 // textLine handles a line that begins no block: it continues a paragraph or a table, or begins a paragraph. matched is
-// how many open containers contain the line; all says that these are all open containers.
+// how many of the open containers contain the line, and all says that all of them do.
 func (s *scanner) textLine(c *cursor, l line, matched int, all bool) {
 	_, next := c.indent()
 	end := len(c.s)
@@ -396,8 +396,8 @@ func (s *scanner) opensMath(rest string, l line) bool {
 	return true
 }
 
-// atxHeading parses a heading such as "## Title ##". It returns the level and the range of the title in s, without
-// closing hashes and outer spaces. ok is false if s is not a heading.
+// atxHeading parses a heading such as "## Title ##". It returns the level, and the title as s[from:to], without closing
+// hashes and outer spaces. ok is false if s is not a heading.
 func atxHeading(s string) (level, from, to int, ok bool) {
 	if level = runOf(s, '#'); level > 6 || level < len(s) && s[level] != ' ' && s[level] != '\t' {
 		return 0, 0, 0, false
@@ -507,7 +507,8 @@ func listItem(c *cursor, indent, next int, inParagraph bool) (marker, spaces int
 	return marker, spaces, true
 }
 
-// startsHTML returns the kind (1..7) of the HTML block that s begins, or 0. Kind 7 cannot interrupt a paragraph.
+// startsHTML returns the kind (1..7) of the HTML block that s begins, or 0. If inParagraph is true, s is in a
+// paragraph, which kind 7 cannot interrupt.
 func startsHTML(s string, inParagraph bool) int {
 	switch {
 	case strings.HasPrefix(s, "<!--"):

@@ -473,7 +473,7 @@ func BlockLines(content, name string) (first, last int, ok bool) {
 	return first + 1, last + 1, true
 }
 
-// blockAround returns the first and the last row of the block whose name is at the end of this row.
+// blockAround returns the first and the last row of the block whose name is at the end of rows[row].
 func blockAround(rows []string, row int) (from, to int) {
 	from, to = row, row
 	if strings.LastIndexByte(strings.TrimLeft(rows[row], " \t>"), '^') == 0 { // of the block above

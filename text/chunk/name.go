@@ -18,7 +18,7 @@ type namedOption struct {
 const githubSlugs = "github-slugs"
 
 // nameOf returns the name of a chunker with its options, as an index records it. A bool is in the name only if it is
-// true.
+// true. slugs says that the name ends with githubSlugs.
 func nameOf(chunker string, options []namedOption, slugs bool) string {
 	name := chunker
 	for _, o := range append(options, namedOption{githubSlugs, &slugs}) {

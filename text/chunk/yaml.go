@@ -131,8 +131,8 @@ func (r *yamlReader) fill(e *yamlEntry, n ast.Node) (maps []ast.Node) {
 	return maps
 }
 
-// belowAll appends the entries of each map in a list, as addBelow does. A key in several maps becomes one entry with a
-// list of values.
+// belowAll appends the entries of each map in a list, as addBelow does with the same prefix and depth. A key in several
+// maps becomes one entry with a list of values.
 func (r *yamlReader) belowAll(entries []yamlEntry, prefix string, maps []ast.Node, depth int) []yamlEntry {
 	at := map[string]int{}
 	for _, m := range maps {

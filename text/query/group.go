@@ -39,14 +39,15 @@ type part struct {
 	plain  string // a word without marks
 	query  sheaf.TextQuery
 	filter sheaf.Filter
-	// words find about the same as the filter. Beside OR, where a filter is not possible, they replace it. They are nil
-	// if no words can.
+	// words is a query that finds about the same documents as filter. If an OR joins filters with words, words replaces
+	// filter. words is nil if no query can do this.
 	words sheaf.TextQuery
 	// strict says that a hit must match the words: they are or contain a phrase, or have a field.
 	strict bool
 	// about is the text of the words without marks, for embedding with a model.
 	about string
-	// open is the group in the brackets, if the part is a bracket without a sign. Such brackets matter only beside OR.
+	// open is the group in the brackets, if the part is a bracket without a sign. If no OR is beside such brackets, they
+	// have no effect.
 	open *group
 }
 
@@ -87,7 +88,8 @@ func (p *parser) isOr(i int) bool {
 		p.tokens[i+1].kind != tokenClose
 }
 
-// bracket returns the place of the parts in a bracket with this sign. outer is the place of the group that contains it.
+// bracket returns the place that the parts inside a bracket have. sign is the sign before the bracket, and outer is the
+// place of the bracket itself.
 func (p *parser) bracket(sign byte, outer place) place {
 	if outer == innerLevel {
 		return innerLevel
@@ -264,7 +266,8 @@ func (g *group) filter() sheaf.Filter {
 	return all
 }
 
-// loneFilter returns the words of a filter if this filter is the only part of the group, otherwise nil.
+// loneFilter returns the words of the group's filter (see part.words) if this filter is the only part of the group.
+// Otherwise it returns nil.
 func (g *group) loneFilter() sheaf.TextQuery {
 	if len(g.filterWords) != 1 || g.words(true) != nil {
 		return nil

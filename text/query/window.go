@@ -7,7 +7,7 @@ import (
 	"sheaf"
 )
 
-// undatedAge is the age that a document without a date of its last update counts as having.
+// undatedAge is the age of a document if its properties do not say when it was updated.
 const undatedAge = 90 * 24 * time.Hour
 
 // MayBeUndated reports whether documents without a date of their last update pass a window of update dates. These

@@ -35,8 +35,8 @@ func (p PerDocument) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	return out, nil
 }
 
-// isWhole reports whether a chunk has the whole text of its document. Such a chunk is the document itself, or its only
-// section with the same title.
+// isWhole reports whether a chunk has the whole text of its document. Such a chunk is the document itself, or the
+// document's only section if both have the same title.
 func isWhole(c *sheaf.Node, facts Facts) bool {
 	if c.Parent == "" || c.SiblingCount != 1 {
 		return c.Parent == ""

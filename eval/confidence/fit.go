@@ -97,8 +97,8 @@ func Fit(all []*Answers) (*search.Calibration, error) {
 	return c, nil
 }
 
-// leastProbability returns a threshold for the probability of an answer. It is the largest threshold that the share
-// foundShare of the questions with a right result still reaches. Each collection has the same weight.
+// leastProbability returns the threshold from which a question counts as answerable. It is the largest threshold at
+// which foundShare of the questions with a right result count as answerable. Each collection has the same weight.
 func leastProbability(all []*Answers, c *search.Calibration) float64 {
 	type question struct{ p, weight float64 }
 	var found []question

@@ -157,11 +157,12 @@ type Step struct {
 	Failed string
 }
 
-// near is the largest difference between two equal scores, because of float32 and the order of sums.
+// near is the largest difference at which two scores count as equal. Such differences come from float32 and the order
+// of sums.
 const near = 2e-6
 
-// Reasons says why the rankings a and b differ. step describes the step that gave b. If a and b have the same order and
-// the same scores, within float32, Reasons returns nothing.
+// Reasons says why the rankings a and b differ. g is the agreement of a and b. step describes the step that gave b. If
+// a and b have the same order and the same scores, within float32, Reasons returns nothing.
 func Reasons(a, b sheaf.Ranking, g Agreement, step Step) []string {
 	var out []string
 	if step.Failed != "" {

@@ -128,7 +128,8 @@ func Make(ctx context.Context, c *eval.Collection, w Wanted) ([]Item, error) {
 	return out, m.c.Err()
 }
 
-// count returns how many chunks match words. All fields count as one text, so stores know the count of a word.
+// count returns how many chunks match words. All fields count as one text, because stores can then count a word without
+// reading its postings.
 func (m *maker) count(ctx context.Context, words sheaf.TextQuery) (int, error) {
 	fields := make([]store.FieldWeight, len(sheaf.Fields))
 	for i, f := range sheaf.Fields {

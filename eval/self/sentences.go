@@ -17,7 +17,7 @@ const (
 	sentenceLow    = 7  // terms of a sentence that is paraphrased
 	sentenceHigh   = 30
 	keptLow        = 3 // terms that must be left
-	droppedInThree = 1 // words dropped of three, about
+	droppedInThree = 1 // about how many of three words are dropped
 )
 
 // bodies makes queries from the bodies of a document's chunks.

@@ -30,7 +30,7 @@ type loadedFile struct {
 	embedded string
 }
 
-// candidate is what facts keeps of a file, without its text.
+// candidate is the part of a loadedFile that the type facts needs. It does not have the text of the file.
 type candidate struct {
 	id    sheaf.ID
 	names []string // folded names and aliases, with and without an extension

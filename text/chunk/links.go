@@ -34,7 +34,7 @@ func (f *foundMarks) addTags(tags []found) {
 	}
 }
 
-// wikiLink converts a parsed wiki link to a link with the position at.
+// wikiLink converts a parsed wiki link to a link. at is its range in the file.
 func wikiLink(kind sheaf.LinkKind, l wikilink.Link, at sheaf.Span) sheaf.Link {
 	return sheaf.Link{
 		Kind: kind, Target: showable(l.Target), Fragment: showable(l.Fragment), Text: showable(l.Text()), Span: at,

@@ -198,8 +198,8 @@ func (l *queryParts) worth(dfs []int, chunks int) *idfWorth {
 	return w
 }
 
-// hasWhole reports whether a chunk has a whole compound word of the query of which text is a part. dfs has the number
-// of matching chunks for each part of the query.
+// hasWhole reports whether the query has a compound word that contains text as a part and that a chunk has. dfs has the
+// number of matching chunks for each part of the query.
 func (l *queryParts) hasWhole(text string, dfs []int) bool {
 	for i, word := range l.texts {
 		if dfs[i] > 0 && word != text && l.stats.isCompound(word) && slices.Contains(l.stats.tellingWords(word), text) {

@@ -332,9 +332,9 @@ func (t *trial) leak(door string, doc sheaf.ID, format string, args ...any) {
 	}
 }
 
-// answer searches the JSON of the answer out for IDs of hidden documents. If the caller may not see everything, it also
-// searches for paths of this machine's folders. Each find becomes a leak in the report, under the name door. answer
-// returns an error only if out cannot be written as JSON.
+// answer searches the JSON of out, an answer of the operation door, for IDs of hidden documents. If the caller may not
+// see everything, it also searches for paths of this machine's folders. Each find becomes a leak in the report, under
+// the name door. answer returns an error only if out cannot be written as JSON.
 func (t *trial) answer(door string, out any) error {
 	b, err := json.Marshal(out)
 	if err != nil {

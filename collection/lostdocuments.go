@@ -274,7 +274,7 @@ func (x *Index) rebuildLosses(ctx context.Context) (*losses, error) {
 }
 
 // unreachable returns the documents in missing folders, and those with unreadable files, sorted by ID. It skips folders
-// that cannot be listed, because a rebuild refuses them.
+// that exist but cannot be listed, because a rebuild fails for such folders.
 func unreachable(view *catalog.View, trees []catalog.Tree) (docs []sheaf.ID) {
 	roots, gone := map[string]string{}, map[string]bool{}
 	for _, t := range trees {

@@ -193,9 +193,11 @@ func (e wideEncoding) isClean(data []byte) bool {
 	return err == nil && isClean(text)
 }
 
-// isClean reports whether a decoded text is readable and does not look like UTF-8 that was read as UTF-16. Such a text
-// has letters of Gurmukhi and Gujarati, U+0A00 to U+0AFF, for line feeds beside Chinese or Korean. It has format
-// characters, U+2060 to U+206F, for spaces. It has Chinese right after Korean for letters beyond ASCII.
+// isClean reports whether a decoded text is readable and does not look like UTF-8 that was read as UTF-16. UTF-8 that
+// was read as UTF-16 usually has one of these signs:
+//   - letters of Gurmukhi and Gujarati, U+0A00 to U+0AFF, beside Chinese or Korean, which come from line feeds
+//   - format characters, U+2060 to U+206F, which come from spaces
+//   - Chinese right after Korean, which comes from letters beyond ASCII
 func isClean(decoded []byte) bool {
 	indian, eastern, korean := false, false, false
 	for _, r := range string(decoded) {

@@ -176,9 +176,10 @@ func (o *Options) settingsToRecord(view *catalog.View) catalog.Settings {
 	return next
 }
 
-// Agrees returns nil if the index was built with the options that Settings records, or is not built yet. Otherwise it
-// returns ErrRebuilt. An index without documents agrees with any model. So does an index without vectors while it is
-// rebuilt, because it keeps its given documents.
+// Agrees returns nil if the index was built with the analyzer, chunker and model that this run would record. Otherwise
+// it returns ErrRebuilt. An index that is not built yet agrees with all settings. These indexes agree with any model:
+//   - an index without documents
+//   - an index without a recorded model that is being rebuilt; it may have given documents
 func (o *Options) Agrees(view *catalog.View) error {
 	made, here := view.Settings(), o.settingsToRecord(view)
 	differ := func(what, made, here string) error {

@@ -250,7 +250,8 @@ const (
 	PropertySets   = "sets"
 )
 
-// accessColumn returns the column that an access property fills besides its own. It returns "" for other properties.
+// accessColumn returns the column that an access property fills in addition to its [PropertyColumn]. For other
+// properties it returns "".
 func accessColumn(property string) string {
 	switch strings.ToLower(property) {
 	case PropertyTenant:

@@ -376,7 +376,8 @@ func sameBytes(a, b []byte) bool {
 	return unsafe.SliceData(a) == unsafe.SliceData(b) && len(a) == len(b)
 }
 
-// recordDone records an indexed document for the next commit.
+// recordDone records an indexed document for the next commit. chunks counts its chunks. embedFault says why its vectors
+// are missing, or is nil.
 func (r *runner) recordDone(it *item, c *content, doc *sheaf.Document, encoded catalog.Encoded, chunks int,
 	embedFault error) {
 	r.mu.Lock()

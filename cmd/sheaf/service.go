@@ -228,7 +228,7 @@ func (a *app) serviceRunCommand(o *serviceOptions) *cobra.Command {
 	}
 }
 
-// servedProgram runs sheaf serve under a service manager. Start must return at once.
+// servedProgram runs sheaf serve under a service manager. The manager calls Start, which must return at once.
 type servedProgram struct {
 	app   *app
 	outer context.Context

@@ -37,7 +37,7 @@ const (
 	// KeysName is the file of a server's keys. Remaking the index does not remove this file.
 	KeysName = "keys.json"
 
-	// JudgedName is the folder of judgements from the lab.
+	// JudgedName is the folder of judgements that people save on the web page, in the ranking lab.
 	JudgedName = "judged"
 
 	// tunedName is the folder of profiles tuned to the index.

@@ -16,7 +16,7 @@ import (
 	"sheaf"
 )
 
-// sensibleID matches the request IDs of clients that the server uses. It replaces other IDs.
+// sensibleID matches the request IDs of clients that the server uses. The server replaces other IDs.
 var sensibleID = regexp.MustCompile(`^[A-Za-z0-9._:-]+$`)
 
 // requestID returns the ID that the client gave the request, or a new one.

@@ -82,8 +82,8 @@ func topic(s string) string {
 	return strings.Join(rest, " ")
 }
 
-// answers reports whether a page still has at least half of the words of a topic. A page that was rewritten since the
-// commit has fewer of them.
+// answers reports whether a page still has at least half of the words of a topic. A page that was rewritten after the
+// commit usually has fewer words of the topic.
 func answers(p *page, topic string) bool {
 	held := stems(p.title + " " + nameOf(p.path) + " " + p.text)
 	wanted := stems(topic)

@@ -92,7 +92,7 @@ func (w *waitingDocuments) planReread(view *catalog.View) {
 }
 
 // takesStored reports whether to read a waiting given document again. takes is false if the document does not wait for
-// this run. takes is also false if reading the document again could lose vectors that exist only in the store.
+// this run. takes is also false if reading the document again could lose data that exists only in the store.
 func (w *waitingDocuments) takesStored(id sheaf.ID, state *catalog.FileState, o *Options) (takes bool, err error) {
 	reason := w.pending[id]
 	switch {

@@ -11,10 +11,10 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// For a query with many postings, a segment is cut into windows of ordinals. The block impacts of a window bound the
-// scores of its chunks, without decoding any block. The few windows with the largest bounds are evaluated first, which
-// raises the threshold nearly to its final value (Mallia, Suel and Tonellotto, Faster Learned Sparse Retrieval with
-// Block-Max Pruning, 2024). Then the other windows follow in order, except those with a bound below the threshold.
+// A segment is cut into windows of ordinals. The block impacts of a window bound the scores of its chunks, without
+// decoding any block. The few windows with the largest bounds are evaluated first, which raises the threshold nearly to
+// its final value (Mallia, Suel and Tonellotto, Faster Learned Sparse Retrieval with Block-Max Pruning, 2024). Then the
+// other windows follow in order, except those with a bound below the threshold.
 // Inside a window MaxScore finds the essential clauses, with bounds by block (Ding and Suel, Faster Top-k Document
 // Retrieval Using Block-Max Indexes, 2011). The other clauses filter the candidates, one clause after another.
 //
@@ -25,9 +25,6 @@ const (
 	// windowLen is the number of ordinals (numbers of chunks) in a window. All chunks of a window have the same upper
 	// bound of the score.
 	windowLen = 2048
-	// denseWindow is the least average number of postings in a window for which windows save time. With fewer postings,
-	// chunks are examined one by one.
-	denseWindow = 8
 	// thinWindow decides how the windows of a clause are bounded. Up to thinWindow postings in an average window, the
 	// bounds come from the scores of all postings. With more postings, they come from the bounds of blocks.
 	thinWindow = 4
@@ -57,12 +54,14 @@ type scratch struct {
 	sum     [windowLen]float64         // of the candidates
 	scored  [postings.BlockLen]float64 // scores of postings of one clause
 	rest    []float64
+	// frequency has the weighted frequency of a BM25F term in each chunk of a window; joined marks those above 0.
+	frequency [windowLen]float64
+	joined    [windowLen / 64]uint64
 
 	clauses []clause
 	all     []bound // of the clauses
 	order   []*bound
 	ordered []*bound
-	rests   []float64
 	pending []candidate
 	brought []candidate
 	placed  [][]float64 // in blocks, by clause
@@ -91,8 +90,11 @@ func (m *maxScore) boundWindows() {
 	for _, b := range m.bounds {
 		b.windows = s.most[b.number*m.windows : (b.number+1)*m.windows]
 		b.spread(&s.scored)
-		for w, most := range b.windows {
-			s.bounds[w] += most
+	}
+	for _, b := range m.ordered {
+		for w := range b.windows {
+			b.windows[w] = b.joined(w)
+			s.bounds[w] += b.windows[w]
 		}
 	}
 	for i := len(s.heap)/2 - 1; i >= 0; i-- {
@@ -106,9 +108,7 @@ func (m *maxScore) boundWindows() {
 func probe(segments []*maxScore) {
 	windows := 0
 	for _, m := range segments {
-		if m.most != nil {
-			windows += m.windows
-		}
+		windows += m.windows
 	}
 	for range min(probes, 1+windows/probeEvery) {
 		var m *maxScore
@@ -126,17 +126,16 @@ func probe(segments []*maxScore) {
 		s.heap[0] = s.heap[len(s.heap)-1]
 		s.heap = s.heap[:len(s.heap)-1]
 		m.rewind()
-		m.window(uint32(w*windowLen), uint32(w*windowLen))
+		m.window(uint32(w * windowLen))
 		s.bounds[w] = 0
 		s.sift(0)
 		m.rewind()
 	}
 }
 
-// unprobedBound returns the largest bound of the windows that probe did not evaluate. It is 0 without such windows, or
-// if this evaluation has no bounds of windows.
+// unprobedBound returns the largest bound of the windows that probe did not evaluate. It is 0 without such windows.
 func (m *maxScore) unprobedBound() float64 {
-	if m.most == nil || len(m.scratch.heap) == 0 {
+	if len(m.scratch.heap) == 0 {
 		return 0
 	}
 	return m.scratch.bounds[m.scratch.heap[0]]
@@ -162,15 +161,6 @@ func (m *maxScore) boundBlocks() {
 			m.blocksOf[b.number] = b.blocks
 		}
 	}
-}
-
-// mayHaveBest reports whether the window that contains ordinal can have one of the best chunks.
-func (m *maxScore) mayHaveBest(ordinal uint32) bool {
-	if m.most == nil {
-		return true
-	}
-	bound := m.most[ordinal/windowLen]
-	return bound > 0 && bound*slack >= m.top.threshold()
 }
 
 // sift moves the window at index i down in the heap to its position. Of windows with equal bounds, the earlier one
@@ -239,6 +229,21 @@ func (b *bound) spread(scored *[postings.BlockLen]float64) {
 	}
 }
 
+// joined returns the largest score in a window of all clauses in b.fields together. With BM25F, a score is
+// weight * x/(1 + x), where x is the frequency divided by the norm. The bound of each field gives its largest x.
+func (b *bound) joined(w int) float64 {
+	if len(b.fields) == 1 {
+		return b.windows[w]
+	}
+	x := 0.0
+	for i := range b.fields {
+		if most := b.fields[i].windows[w]; most > 0 {
+			x += most / (b.weight - most)
+		}
+	}
+	return b.weight / (1 + 1/x)
+}
+
 func (m *maxScore) rewind() {
 	m.exact.rewind()
 	for _, b := range m.bounds {
@@ -247,19 +252,18 @@ func (m *maxScore) rewind() {
 	}
 }
 
-// window evaluates the ordinals begin <= ordinal < end, and returns end. The window begins at ordinal start, and end is
-// the end of the window.
-func (m *maxScore) window(start, begin uint32) uint32 {
+// window evaluates the window that begins at ordinal start.
+func (m *maxScore) window(start uint32) {
 	end := min(start+windowLen, m.chunks)
 	if m.allowed != nil {
-		if next := m.allowed.Next(int(begin)); next < 0 || next >= int(end) {
-			return end
+		if next := m.allowed.Next(int(start)); next < 0 || next >= int(end) {
+			return
 		}
 	}
 	need := m.top.threshold()
 	for _, b := range m.ordered {
 		b.wMost = b.windows[start/windowLen]
-		b.key = b.wMost * b.rare
+		b.key = b.wMost / float64(b.df)
 	}
 	arrange(m.ordered)
 	rest := append(m.scratch.rest[:0], 0)
@@ -272,21 +276,19 @@ func (m *maxScore) window(start, begin uint32) uint32 {
 	}
 	m.scratch.rest = rest
 	if first == len(m.ordered) {
-		return end
+		return
 	}
 	m.prefetchLengths(start, end, first)
 	n := 0
-	switch {
-	case first == len(m.ordered)-1:
-		n = m.scanOne(begin, end, rest[first])
-	default:
-		n = m.scanMany(start, begin, end, first, rest[first])
+	if first == len(m.ordered)-1 && len(m.ordered[first].fields) == 1 {
+		n = m.scanOne(start, end, rest[first])
+	} else {
+		n = m.scanMany(start, end, first, rest[first])
 	}
 	for i := first - 1; i >= 0 && n > 0; i-- {
-		n = m.filter(i, n, rest[i])
+		n = m.filter(m.ordered[i], n, rest[i])
 	}
 	m.offerAll(n)
-	return end
 }
 
 // prefetchLengths requests from memory the lengths of the chunks start <= ordinal < end, in the fields of the clauses
@@ -315,13 +317,13 @@ func (m *maxScore) offerAll(n int) {
 	if m.sums {
 		m.top.promise(s.sum[:n])
 	}
-	need := m.top.threshold()
 	for i, o := range s.ordinal[:n] {
 		switch {
-		case !m.sums:
-			m.offer(o, s.sum[i])
-		case s.sum[i]*slack >= need:
+		case s.sum[i]*slack < m.top.threshold():
+		case m.sums:
 			m.pending = append(m.pending, candidate{o, s.sum[i]})
+		default:
+			m.score(o)
 		}
 	}
 }
@@ -363,28 +365,22 @@ func (m *maxScore) scanOne(begin, end uint32, rest float64) int {
 	return n
 }
 
-// scanMany adds the scores of the clauses m.ordered[first:] for the ordinals begin <= ordinal < end. start is the first
+// scanMany adds the scores of the clauses m.ordered[first:] for the ordinals start <= ordinal < end. start is the first
 // ordinal of the window. rest is the most that the other clauses can add to a score. A candidate is an allowed chunk
 // whose sum plus rest reaches the threshold. scanMany returns the number of candidates.
-func (m *maxScore) scanMany(start, begin, end uint32, first int, rest float64) int {
+func (m *maxScore) scanMany(start, end uint32, first int, rest float64) int {
 	s := m.scratch
 	need := m.top.threshold()/slack - rest
 	essential := 0
 	for _, b := range m.ordered[first:] {
-		essential += b.cursor.DF()
+		essential += b.df
 	}
 	// With a need above 0, sums of 0 are never candidates.
 	full := above != nil && need > 0 && essential >= fullWindow*m.windows
 	for _, b := range m.ordered[first:] {
-		for b.seek(max(begin, b.ordinal)); b.ordinal < end; {
-			ordinals, frequencies := b.cursor.Run(end)
-			m.touched += len(ordinals)
-			s.add(b, start, ordinals, frequencies, full)
-			last := b.ordinal
-			if n := len(ordinals); n > 0 {
-				last = ordinals[n-1]
-			}
-			b.seek(last + 1)
+		m.scan(b, start, end, full)
+		if len(b.fields) > 1 {
+			s.addJoined(b, start, full)
 		}
 	}
 	if full && take != nil {
@@ -394,6 +390,23 @@ func (m *maxScore) scanMany(start, begin, end uint32, first int, rest float64) i
 		above(&s.seen, &s.sums, need)
 	}
 	return m.keepAllowed(s.gather(start, need, full))
+}
+
+// scan adds the scores of a clause's postings, with begin <= ordinal < end, to the sums of the window. For a BM25F term
+// with several fields, scan only adds up the frequencies.
+func (m *maxScore) scan(b *bound, begin, end uint32, full bool) {
+	for i := range b.fields {
+		f := &b.fields[i]
+		for f.seek(max(begin, f.ordinal)); f.ordinal < end; f.seek(f.ordinal + 1) {
+			ordinals, frequencies := f.cursor.Run(end)
+			m.touched += len(ordinals)
+			if len(b.fields) == 1 {
+				m.scratch.add(f, ordinals, frequencies, full)
+			} else {
+				m.scratch.join(f, ordinals, frequencies)
+			}
+		}
+	}
 }
 
 // gather makes candidates of the marked sums that are at least need, and returns their number. start is the first
@@ -436,18 +449,65 @@ func (m *maxScore) keepAllowed(n int) int {
 	return kept
 }
 
-// add adds the scores of postings of one block to the sums of the window that begins at ordinal start. Posting i has
-// ordinals[i] and frequencies[i]. Unless full is true, add marks the changed sums.
-func (s *scratch) add(b *bound, start uint32, ordinals, frequencies []uint32, full bool) {
+// add adds the scores of postings of one block to the sums of a window. Posting i has ordinals[i] and frequencies[i].
+// Unless full is true, add marks the changed sums.
+func (s *scratch) add(b *bound, ordinals, frequencies []uint32, full bool) {
 	scored := b.scores(&s.scored, ordinals, frequencies)
 	ordinals = ordinals[:len(scored)]
 	for j, score := range scored {
-		slot := (ordinals[j] - start) & (windowLen - 1)
+		slot := ordinals[j] & (windowLen - 1)
 		s.sums[slot] += score
 		if !full {
 			s.seen[slot>>6] |= 1 << (slot & 63)
 		}
 	}
+}
+
+// join adds the weighted frequencies of postings of one block to those of a window.
+func (s *scratch) join(b *bound, ordinals, frequencies []uint32) {
+	frequencies = frequencies[:len(ordinals)]
+	for j, o := range ordinals {
+		slot := o & (windowLen - 1)
+		s.frequency[slot] += b.scale * float64(frequencies[j])
+		s.joined[slot>>6] |= 1 << (slot & 63)
+	}
+}
+
+// addJoined turns the frequencies that join added up into scores, and adds these to the sums. start is the first
+// ordinal of the window. Unless full is true, addJoined marks the changed sums.
+func (s *scratch) addJoined(b *bound, start uint32, full bool) {
+	for w, word := range s.joined {
+		if !full {
+			s.seen[w] |= word
+		}
+		for ; word != 0; word &= word - 1 {
+			slot := uint32(w<<6 + bits.TrailingZeros64(word))
+			s.sums[slot] += b.weight * bm25.Saturation(s.frequency[slot], b.virtual.norm(start+slot))
+			s.frequency[slot] = 0
+		}
+		s.joined[w] = 0
+	}
+}
+
+// filterJoined does the same as filter for a BM25F term with several fields.
+func (m *maxScore) filterJoined(b *bound, n int, rest float64) int {
+	s := m.scratch
+	m.scan(b, s.ordinal[0], s.ordinal[n-1]+1, false)
+	need := m.top.threshold()/slack - rest
+	kept := 0
+	for i, o := range s.ordinal[:n] {
+		sum := s.sum[i]
+		if f := s.frequency[o&(windowLen-1)]; f > 0 {
+			sum += b.weight * bm25.Saturation(f, b.virtual.norm(o))
+		}
+		s.ordinal[kept], s.sum[kept] = o, sum
+		if sum >= need {
+			kept++
+		}
+	}
+	clear(s.frequency[:])
+	clear(s.joined[:])
+	return kept
 }
 
 // scores returns the scores of postings of one block, in the memory of dst. Posting i has ordinals[i] and
@@ -492,12 +552,14 @@ func (b *bound) scores(dst *[postings.BlockLen]float64, ordinals, frequencies []
 	return out
 }
 
-// filter adds the scores of the clause m.ordered[clause] to the sums of the first n candidates. rest is the most that
-// the clauses before it can add. filter keeps the candidates whose sum plus rest reaches the threshold, and returns
-// their number. Candidates and postings are in order and close together, so filter reads blocks in order without
-// searching.
-func (m *maxScore) filter(clause, n int, rest float64) int {
-	b, s := m.ordered[clause], m.scratch
+// filter adds the scores of a clause to the sums of the first n candidates. rest is the most that the clauses before it
+// can add. filter keeps the candidates whose sum plus rest reaches the threshold, and returns their number. Candidates
+// and postings are in order and close together, so filter reads blocks in order without searching.
+func (m *maxScore) filter(b *bound, n int, rest float64) int {
+	if len(b.fields) > 1 {
+		return m.filterJoined(b, n, rest)
+	}
+	s := m.scratch
 	need := m.top.threshold()/slack - rest
 	b.found = false
 	var docs, frequencies []uint32 // of the block, decoded when needed

@@ -14,12 +14,12 @@ import (
 // MaxScore finds the best chunks of a sum of clauses without scoring all chunks (Turtle and Flood, Query Evaluation:
 // Strategies and Optimizations, 1995). The clauses are ordered by the largest score that they can add. Chunks that
 // have only the first few clauses cannot reach the threshold. These clauses are not essential: they are only looked
-// up for candidates of the others. Queries with many postings are evaluated window by window: see blockmax.go. There,
-// clauses with many postings also come earlier, because scoring all their postings takes longest.
+// up for candidates of the others. This happens window by window: see blockmax.go. There, clauses with many postings
+// also come earlier, because scoring all their postings takes longest.
 //
 // The sums here are upper bounds, in any order of summation. The node of the whole query then scores the chunks whose
-// bound reaches the threshold. So scores and ties are as in exhaustive scoring. Bounds that are sums of
-// the same numbers raise the threshold like scores. Then the node only scores the chunks that are left at the end.
+// bound reaches the threshold. So scores and ties are as in exhaustive scoring. Bounds that are sums of the same
+// numbers raise the threshold like scores. Then the node only scores the chunks that are left at the end.
 
 // slack is a factor for upper bounds. A bound times slack exceeds every score that it covers, despite rounding.
 const slack = 1 + 1e-9
@@ -41,25 +41,26 @@ type bound struct {
 	wide        []byte
 	norms       *norms
 	virtual     *virtual // the virtual field of BM25F; nil if the field has a score of its own
+	fields      []bound  // of the first clause of a BM25F term, all clauses of the term; of another clause, itself
 	// params, average and factor give the norm of a long field: the norm of its length times factor.
 	params          bm25.Parameters
 	average, factor float64
 
 	// If found is true, the cursor is at ordinal, and that is the current posting. If found is false, the next posting
 	// is at ordinal or later.
-	ordinal        uint32
-	found          bool
-	requestedBlock int // the block whose lengths were requested last, -1 for none
+	ordinal uint32
+	found   bool
 
 	maximum float64 // the maximum in the whole list
 	block   int     // the block of bMost, -1 for none
 	bMost   float64
 	blocks  []float64 // the maximum of every block, if all were computed
-	// windows has the largest score of the clause in each window. It is nil unless boundWindows computed it.
+	// windows has the largest score of the clause, or of all clauses in fields, in each window. It is nil unless
+	// boundWindows computed it.
 	windows []float64
 	wMost   float64 // the maximum in the window
-	rare    float64 // one divided by the number of postings
-	key     float64 // sort key of clauses: maximum, or in a window wMost x rare
+	df      int     // number of postings of all clauses in fields
+	key     float64 // sort key of clauses in a window: wMost / df
 }
 
 // seek moves to the first posting at target or later, and returns its ordinal, or End.
@@ -157,14 +158,6 @@ func (b *bound) prefetch(ordinals []uint32) {
 	}
 }
 
-// prefetchBlock requests from memory the lengths of the chunks in the cursor's block. It does so once per block.
-func (b *bound) prefetchBlock() {
-	if block := b.cursor.CurrentBlock(); block != b.requestedBlock {
-		b.requestedBlock = block
-		b.prefetch(b.cursor.Block())
-	}
-}
-
 // atBlock returns the largest score that a posting at target can have. It moves the cursor to the block of target.
 func (b *bound) atBlock(target uint32) float64 {
 	b.cursor.SkipTo(target)
@@ -172,28 +165,25 @@ func (b *bound) atBlock(target uint32) float64 {
 }
 
 // maxScore evaluates a word request in one segment. It skips chunks that cannot be among the best (algorithm MaxScore).
-// A chunk without a posting of an essential clause cannot be among the best; see partition.
 type maxScore struct {
-	bounds    []*bound
-	ordered   []*bound  // the same clauses, ordered by their bounds in the current window
-	rest      []float64 // rest[i] is the most that bounds[:i] add together
-	essential int       // bounds[essential:] are essential
-	allowed   segment.Bitset
-	chunks    uint32
-	from, to  uint32 // run offers the ordinals of this range
-	windows   int
-	most      []float64   // by window, the maximum of a chunk; nil if windows do not pay off
-	blocksOf  [][]float64 // by number of the clause, the maximum of every block; nil if windows do not pay off
-	top       *collector
-	view      int
-	exact     node // the node of the whole query
-	shares    bool // the field exact has the cursors of bounds
-	sums      bool // sums of clauses are the scores, up to rounding
-	scores    scores
-	words     *Words
-	pending   []candidate // while sums is set: chunks that wait for their exact score
-	touched   int         // number of scored postings
-	scratch   *scratch
+	bounds   []*bound
+	ordered  []*bound // the clauses that have fields, ordered by their bounds in the current window
+	allowed  segment.Bitset
+	chunks   uint32
+	from, to uint32 // run offers the ordinals of this range
+	windows  int
+	most     []float64   // by window, the maximum of a chunk
+	blocksOf [][]float64 // by number of the clause, the maximum of every block
+	top      *collector
+	view     int
+	exact    node // the node of the whole query
+	shares   bool // the field exact has the cursors of bounds
+	sums     bool // sums of clauses are the scores, up to rounding
+	scores   scores
+	words    *Words
+	pending  []candidate // while sums is set: chunks that wait for their exact score
+	touched  int         // number of scored postings
+	scratch  *scratch
 
 	// Other evaluations of the same segment can evaluate other ranges of ordinals. brought has their pending chunks,
 	// and elsewhere the number of postings that they scored.
@@ -222,10 +212,9 @@ func (p *plan) maxScore(terms []*planTerm, view int, top *collector) (*maxScore,
 	m := &s.evaluation
 	*m = maxScore{allowed: p.allowed[view], chunks: chunks, to: chunks, top: top, view: view, words: p.words, scratch: s,
 		pending: s.pending[:0], brought: s.brought[:0],
-		sums: p.words.Combine == CombineSum, scores: scores{byField: s.byField}}
+		sums: p.words.Combine != CombineBest, scores: scores{byField: s.byField}}
 	if m.bounds, err = p.bounds(s, terms, view); err == nil {
 		m.ordered = s.ordered
-		copy(m.ordered, m.bounds)
 		var match *planMatch
 		if match, m.shares = p.root.(*planMatch); m.shares && m.sums {
 			n := new(matchNode)
@@ -244,86 +233,64 @@ func (p *plan) maxScore(terms []*planTerm, view int, top *collector) (*maxScore,
 }
 
 // bounds makes a bound for each clause of s, in the memory of s. s has the clauses of terms in one view.
+//
+// With BM25F, a clause bounds what one field adds to the score of a term. The bound is safe for two reasons:
+//   - The score is concave in the frequency. So the score of a sum of frequencies is at most the sum of the scores.
+//   - An impact has the length of its own field. The virtual field of a posting is never shorter.
 func (p *plan) bounds(s *scratch, terms []*planTerm, view int) (_ []*bound, err error) {
-	n := len(s.clauses)
+	n, joins := len(s.clauses), p.words.Combine == CombineBM25F
 	s.all, s.order, s.ordered = slices.Grow(s.all[:0], n)[:n], slices.Grow(s.order[:0], n)[:n],
-		slices.Grow(s.ordered[:0], n)[:n]
-	s.rests = slices.Grow(s.rests[:0], n+1)[:n+1]
+		slices.Grow(s.ordered[:0], n)
 	for i := range s.clauses {
 		b, c := &s.all[i], &s.clauses[i]
 		s.order[i] = b
-		if c.given != nil {
-			*b = bound{cursor: c.cursor, number: i, knownScores: c.given.sums, requestedBlock: -1, block: -1}
-			for _, sum := range b.knownScores {
-				b.maximum = max(b.maximum, sum)
-			}
-			continue
-		}
 		*b = bound{cursor: c.cursor, number: i, field: c.field, weight: c.weight * c.idf, scale: 1, lengths: c.lengths,
-			norms: c.model.norms, requestedBlock: -1, block: -1}
-		b.params, b.average, b.factor = p.params, c.model.average, 1
-		if p.words.Combine != CombineBM25F {
-			b.short, b.wide = b.lengths.Plain()
-		} else if err = p.virtualBound(b, terms[c.term], c.model, view); err != nil {
-			return nil, err
+			params: p.params, factor: 1, block: -1}
+		first := b // of the clauses of the term
+		if joins && i > 0 && s.clauses[i-1].term == c.term {
+			first = s.ordered[len(s.ordered)-1]
+			b.virtual = first.virtual
+		} else if s.ordered = append(s.ordered, b); joins {
+			if b.virtual, err = p.virtual(terms[c.term].fields, view); err != nil {
+				return nil, err
+			}
 		}
-		b.maximum = b.ofList()
-	}
-	for _, b := range s.order {
-		b.rare = 1 / float64(b.cursor.DF())
+		switch {
+		case c.given != nil:
+			b.knownScores = c.given.sums
+			b.maximum = max(0, slices.Max(b.knownScores))
+		case joins:
+			b.scale, b.factor, b.average = c.model.weight, c.model.weight, b.virtual.average
+			b.norms = p.snapshot.normsFor(p.params, b.average/b.factor)
+			b.maximum = b.ofList()
+		default:
+			b.average, b.norms = c.model.average, c.model.norms
+			b.short, b.wide = b.lengths.Plain()
+			b.maximum = b.ofList()
+		}
+		first.df += c.cursor.DF()
+		first.fields = s.all[first.number : i+1]
 	}
 	return s.order, nil
 }
 
-// virtualBound prepares b to bound what one field adds to a BM25F score. The bound is safe for two reasons:
-//   - The score is concave in the frequency. So the score of a sum of frequencies is at most the sum of the scores.
-//   - An impact has the length of its own field. The virtual field of a posting is never shorter.
-func (p *plan) virtualBound(b *bound, t *planTerm, m *model, view int) (err error) {
-	if b.virtual, err = p.virtual(t.fields, view); err != nil {
-		return err
-	}
-	b.scale = m.weight
-	b.average, b.factor = b.virtual.average, m.weight
-	b.norms = p.snapshot.normsFor(p.params, b.average/m.weight)
-	return nil
-}
-
-// begin computes the number of windows. If windows save time, it also computes their bounds and the bounds of blocks.
+// begin computes the number of windows, and the bounds of windows and blocks.
 func (m *maxScore) begin() {
 	m.windows = int(m.chunks)/windowLen + 1
-	if m.dense() {
-		m.scratch.prepare(m.windows)
-		m.most = m.scratch.bounds
-		m.boundWindows()
-	}
+	m.scratch.prepare(m.windows)
+	m.most = m.scratch.bounds
+	m.boundWindows()
 }
 
 // run evaluates the ordinals m.from <= ordinal < m.to, and offers every chunk that can be among the best. It skips the
-// windows that probe evaluated.
+// windows that probe evaluated, and those with a bound below the threshold.
 func (m *maxScore) run() {
-	for _, b := range m.bounds {
-		b.key = b.maximum
-	}
-	arrange(m.bounds)
-	m.rest = m.scratch.rests
-	m.rest[0] = 0
-	for i := range m.bounds {
-		m.rest[i+1] = m.rest[i] + m.bounds[i].maximum
-	}
-	for at := m.from; at < m.to; {
+	for start := m.from; start < m.to; start += windowLen {
+		if bound := m.most[start/windowLen]; bound > 0 && bound*slack >= m.top.threshold() {
+			m.window(start)
+		}
 		if len(m.pending) > pendingMost {
 			m.confirm()
-		}
-		m.partition()
-		switch {
-		case m.essential == len(m.bounds):
-			return
-		case !m.dense():
-			at = m.sparse(m.next(at))
-		case m.mayHaveBest(at):
-			at = m.window(at&^(windowLen-1), at)
-		default:
-			at = at&^(windowLen-1) + windowLen
 		}
 	}
 }
@@ -345,113 +312,14 @@ func (m *maxScore) close() {
 	}
 }
 
-// partition finds the essential clauses for the current threshold. A chunk without a posting of an essential clause
-// cannot reach the threshold.
-func (m *maxScore) partition() {
-	need := m.top.threshold()
-	for m.essential < len(m.bounds) && m.rest[m.essential+1]*slack < need {
-		m.essential++
-	}
-}
-
-// dense reports whether the essential clauses have so many postings that windows save time.
-func (m *maxScore) dense() bool {
-	postings := 0
-	for _, b := range m.bounds[m.essential:] {
-		postings += b.cursor.DF()
-	}
-	return postings/m.windows >= denseWindow
-}
-
-// next returns the first chunk at or after target that has a posting of an essential clause.
-func (m *maxScore) next(target uint32) uint32 {
-	at := uint32(postings.End)
-	for i := m.essential; i < len(m.bounds); i++ {
-		b := m.bounds[i]
-		if b.ordinal < target || !b.found {
-			b.seek(max(target, b.ordinal))
-		}
-		b.prefetchBlock()
-		at = min(at, b.ordinal)
-	}
-	return at
-}
-
-// sparse evaluates chunks one by one, beginning at the ordinal at. It stops at m.to, or when a new threshold changes
-// which clauses are essential. It returns the next ordinal to evaluate.
-func (m *maxScore) sparse(at uint32) uint32 {
-	essential := m.essential
-	for at < m.to && m.essential == essential {
-		sum := 0.0
-		next := uint32(postings.End)
-		take := (m.allowed == nil || m.allowed.Has(at)) && m.mayHaveBest(at)
-		for i := m.essential; i < len(m.bounds); i++ {
-			b := m.bounds[i]
-			if b.ordinal == at {
-				if take {
-					sum += b.at(at, b.cursor.Frequency())
-					m.touched++
-				}
-				b.ordinal = b.cursor.Next()
-				b.prefetchBlock()
-			}
-			next = min(next, b.ordinal)
-		}
-		if take && m.verify(at, sum) {
-			m.partition()
-		}
-		at = next
-	}
-	return at
-}
-
-// verify offers a chunk if its score can reach the threshold. sum is the score of the essential clauses; verify adds
-// what the other clauses give. It reports whether the threshold may have changed.
-func (m *maxScore) verify(ordinal uint32, sum float64) bool {
-	need := m.top.threshold()
-	for i := m.essential - 1; i >= 0; i-- {
-		if (sum+m.rest[i+1])*slack < need {
-			return false
-		}
-		b := m.bounds[i]
-		if b.ordinal < ordinal || !b.found {
-			if (sum+b.atBlock(ordinal)+m.rest[i])*slack < need {
-				return false
-			}
-			b.seek(ordinal)
-		}
-		if b.ordinal == ordinal {
-			sum += b.at(ordinal, b.cursor.Frequency())
-			m.touched++
-		}
-	}
-	return m.offer(ordinal, sum)
-}
-
-// offer handles a chunk whose approximate score, sum, reaches the threshold. If m.sums is true, the chunk becomes
-// pending; otherwise the collector gets its exact score at once. offer reports whether the threshold may have changed.
-func (m *maxScore) offer(ordinal uint32, sum float64) bool {
-	if sum*slack < m.top.threshold() {
-		return false
-	}
-	if m.sums {
-		m.top.promise([]float64{sum})
-		m.pending = append(m.pending, candidate{ordinal, sum})
-		return true
-	}
-	return m.score(ordinal)
-}
-
-// score computes the exact score of a chunk, and offers the chunk to the collector. It returns false if the node
-// m.exact does not find the chunk, for example because reading failed.
-func (m *maxScore) score(ordinal uint32) bool {
+// score computes the exact score of a chunk and offers it to the collector.
+func (m *maxScore) score(ordinal uint32) {
 	if m.exact.seek(ordinal) != ordinal {
-		return false
+		return // a fault, which the cursor keeps
 	}
 	m.exact.score(&m.scores)
 	m.touched += len(m.bounds)
 	m.top.offer(unreadHit{score: m.scores.total(m.words), view: m.view, ordinal: ordinal})
-	return true
 }
 
 // confirm offers the pending chunks that can still be among the best, with their exact scores. While chunks wait, the

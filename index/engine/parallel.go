@@ -119,18 +119,14 @@ func (p *plan) faultOf(m *maxScore) error {
 	return m.exact.err()
 }
 
-// cut splits segments into stretches, several for each goroutine, in order. A segment without windows has few postings
-// and becomes one stretch.
+// cut splits segments into stretches, several for each goroutine, in order.
 func cut(segments []*maxScore, goroutines int) (out []stretch) {
 	most := 1 // of a segment
 	if goroutines > 1 {
 		most = (stretchesEach*goroutines + len(segments) - 1) / max(len(segments), 1)
 	}
 	for _, m := range segments {
-		parts := 1
-		if m.most != nil {
-			parts = min(most, m.windows)
-		}
+		parts := min(most, m.windows)
 		for i := range parts {
 			from, to := uint32(i*m.windows/parts*windowLen), uint32((i+1)*m.windows/parts*windowLen)
 			out = append(out, stretch{owner: m, from: from, to: min(to, m.chunks), first: i == 0})

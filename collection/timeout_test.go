@@ -118,6 +118,24 @@ func TestStoreHangs(t *testing.T) {
 	}
 }
 
+// TestBranchHangs checks that a branch that hangs until the caller's deadline degrades the answer. The answer has the
+// results of the other branch.
+func TestBranchHangs(t *testing.T) {
+	f := collectiontest.Open(t, map[string]string{"a.md": "# Okapi\n\nzebra\n"},
+		hookStore(func(ctx context.Context, verb string, r *store.Request) error {
+			if verb == "retrieve" && r.Vector != nil {
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			return nil
+		}))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	a := must.Get(reader(t, f, access.Unrestricted()).Search(ctx, collection.SearchRequest{Text: "okapi"}))
+	check.That(t, a.Degraded && len(a.Results) == 1 && strings.HasPrefix(a.Warnings[0], "branch meaning "), "degraded %v, %d results, warnings %q",
+		a.Degraded, len(a.Results), a.Warnings)
+}
+
 // TestWordsWhileStoreHangs checks that Words works while the store hangs, and returns nil for an
 // invalid query.
 func TestWordsWhileStoreHangs(t *testing.T) {

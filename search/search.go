@@ -85,9 +85,6 @@ type Options struct {
 	// Scope is a filter in the query that the user did not write, for example the current folder. Result.Unmet
 	// describes what is missing within Scope.
 	Scope sheaf.Filter
-	// Timeout limits embedding and retrieval. A branch without an answer by then fails. With 0 only ctx limits the
-	// time.
-	Timeout time.Duration
 }
 
 // Result is the answer to a query.
@@ -239,12 +236,8 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 	if err := s.Check(plan); err != nil && (opt.Order == nil || plan.Scan != nil) { // an order needs no branches
 		return nil, err
 	}
-	retrieval := ctx
-	if opt.Timeout > 0 {
-		var cancel context.CancelFunc
-		retrieval, cancel = context.WithTimeout(ctx, opt.Timeout)
-		defer cancel()
-	}
+	retrieval, cancel := retrievalTime(ctx)
+	defer cancel()
 	r := s.newRun(q, opt, plan)
 	if err := r.follow(ctx, retrieval); err != nil {
 		return nil, err
@@ -264,6 +257,16 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 	return r, nil
 }
 
+// retrievalTime returns a context for requests to models and stores. If ctx has a deadline, this context ends when a
+// tenth of the time is left. So a late branch fails, and the answer still has the results of the other branches.
+func retrievalTime(ctx context.Context) (context.Context, context.CancelFunc) {
+	end, ok := ctx.Deadline()
+	if !ok {
+		return ctx, func() {}
+	}
+	return context.WithDeadline(ctx, end.Add(-time.Until(end)/10))
+}
+
 func (s *Searcher) newRun(q sheaf.Query, opt Options, plan *profile.Plan) *run {
 	r := &run{searcher: s, query: q, opt: opt, followed: plan, facts: s.Facts, stats: stats{searcher: s}}
 	r.noted, r.result = len(q.Notes), &Result{
@@ -280,8 +283,8 @@ func (s *Searcher) newRun(q sheaf.Query, opt Options, plan *profile.Plan) *run {
 	return r
 }
 
-// follow runs the plan of the search. All requests to models and stores use retrieval, which is ctx with the time limit
-// Options.Timeout. ctx only shows whether the caller canceled.
+// follow runs the plan of the search. All requests to models and stores use retrieval, see [retrievalTime]. ctx only
+// shows whether the caller canceled.
 func (r *run) follow(ctx, retrieval context.Context) error {
 	ranking, err := r.plan(ctx, retrieval, r.followed)
 	if err != nil {

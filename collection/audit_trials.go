@@ -14,6 +14,7 @@ import (
 	"sheaf"
 	"sheaf/collection/access"
 	"sheaf/collection/address"
+	"sheaf/search"
 	"sheaf/store"
 	"sheaf/text/query"
 )
@@ -281,7 +282,7 @@ func (t *trial) status() error {
 // would already have displaced a visible one.
 func (t *trial) legs() error {
 	g := t.reader.guard
-	words := store.Request{Limit: 100, Text: everyField(sheaf.Match{Text: t.text})}
+	words := store.Request{Limit: 100, Text: search.AnyField(sheaf.Match{Text: t.text})}
 	reqs := []store.Request{words}
 	if embed := t.c.o.Embed; embed != nil {
 		vectors, err := embed(t.ctx, []string{t.text})
@@ -352,7 +353,7 @@ func (t *trial) scoredLeg(words store.Request) func(context.Context) (sheaf.Rank
 
 // facets checks that the store counts only visible chunks in each tree. words is the request of a search by words.
 func (t *trial) facets(words store.Request) error {
-	words.Text = everyField(sheaf.Bool{})
+	words.Text = search.AnyField(sheaf.Bool{})
 	facets, err := t.reader.guard.Facets(t.ctx, words, []string{sheaf.ColumnTree}, 1000)
 	if err != nil {
 		return err

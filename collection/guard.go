@@ -63,7 +63,7 @@ func (g *guard) Chunks(ctx context.Context) int {
 	if g.filter == nil {
 		return g.view.Chunks()
 	}
-	n, _ := g.Count(ctx, store.Request{Limit: 1, Text: everyField(sheaf.Bool{})}) // 0 with an error
+	n, _ := g.Count(ctx, store.Request{Limit: 1, Text: search.AnyField(sheaf.Bool{})}) // 0 with an error
 	return n
 }
 

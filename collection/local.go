@@ -65,7 +65,7 @@ func (s *pageMaker) scannedRarity(docs scannedFiles, scanned *search.Scanned) fu
 		return nil
 	}
 	return rarityOf(docs.Chunks(), func(word string) (int, error) {
-		return counter.Count(s.ctx, store.Request{Limit: 1, Text: everyField(sheaf.Match{Text: word})})
+		return counter.Count(s.ctx, store.Request{Limit: 1, Text: search.AnyField(sheaf.Match{Text: word})})
 	})
 }
 

@@ -164,8 +164,6 @@ type yielder struct {
 	yield         func([]store.Chunk)
 }
 
-func (y yielder) Write(ctx context.Context, batch store.Batch) error { return y.Add(ctx, batch) }
-
 func (y yielder) Bulk(context.Context) (store.BulkWriter, error) { return y, nil }
 
 func (y yielder) Add(_ context.Context, batch store.Batch) error {

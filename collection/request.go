@@ -13,6 +13,7 @@ import (
 	"sheaf/internal/fold"
 	"sheaf/internal/wording"
 	"sheaf/profile"
+	"sheaf/search"
 	"sheaf/store"
 	"sheaf/text/chunk"
 	"sheaf/text/query"
@@ -160,7 +161,7 @@ func (r *Reader) hasProperty(ctx context.Context, name string) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, nameTime)
 	defer cancel()
 	has := sheaf.Exists{Column: sheaf.PropertyColumn(name)}
-	req := store.Request{Limit: 1, Filter: has, Text: everyField(sheaf.Bool{})}
+	req := store.Request{Limit: 1, Filter: has, Text: search.AnyField(sheaf.Bool{})}
 	seen, err := r.guard.Count(ctx, req)
 	if errors.Is(err, sheaf.ErrUnsupported) {
 		var hits sheaf.Ranking

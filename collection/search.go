@@ -223,20 +223,9 @@ func (r *Reader) Searcher(ctx context.Context) *search.Searcher {
 	return s
 }
 
-func everyField(words sheaf.TextQuery) *store.TextRequest {
-	fields := make([]store.FieldWeight, len(sheaf.Fields))
-	for i, f := range sheaf.Fields {
-		fields[i] = store.FieldWeight{Name: f, Weight: 1}
-	}
-	// BM25F uses one frequency for all fields, so stores can count a word without its matches.
-	return &store.TextRequest{
-		Query: words, Fields: fields, Combine: store.CombineBM25F, K1: store.DefaultK1, B: store.DefaultB,
-	}
-}
-
 // frequency returns the number of visible chunks that contain a word.
 func (r *Reader) frequency(ctx context.Context, word string) (int, error) {
-	return r.guard.Count(ctx, store.Request{Limit: 1, Text: everyField(sheaf.Match{Text: word})})
+	return r.guard.Count(ctx, store.Request{Limit: 1, Text: search.AnyField(sheaf.Match{Text: word})})
 }
 
 // rarity returns a function that computes the idf of a word among visible chunks.
@@ -247,7 +236,6 @@ func (r *Reader) rarity(ctx context.Context) func(word string) float64 {
 // rarityOf returns a function that computes the idf of a word. chunks is the number of visible chunks, and count counts
 // those with the word. If count fails, the idf is 1. A word that no chunk has gets 0.
 func rarityOf(chunks int, count func(word string) (int, error)) func(word string) float64 {
-	size := float64(chunks)
 	return func(word string) float64 {
 		n, err := count(word)
 		if err != nil {
@@ -256,8 +244,7 @@ func rarityOf(chunks int, count func(word string) (int, error)) func(word string
 		if n == 0 {
 			return 0
 		}
-		df := float64(n)
-		return math.Log(1 + (max(size, df)-df+0.5)/(df+0.5))
+		return search.IDF(n, chunks)
 	}
 }
 

@@ -72,7 +72,7 @@ func (o *Options) carryOut(ctx context.Context, l *worklist, began time.Time) er
 	if closeErr := r.writer.Close(); err == nil {
 		err = closeErr
 	}
-	l.report.Pending = wantVectors(r.pending)
+	l.report.Pending = waitsFor(r.pending, ReasonVectors)
 	slices.SortStableFunc(l.report.Warnings, func(a, b FileWarning) int { // workers read files in any order
 		return cmp.Or(strings.Compare(string(a.Doc), string(b.Doc)), cmp.Compare(a.Line, b.Line))
 	})

@@ -124,9 +124,6 @@ func (w *waitingDocuments) indexAgain(reason string, o *Options) bool {
 	return reason == ReasonBegun || reason != "" && o.Embedder != nil
 }
 
-// wantVectors counts the pending documents that wait for vectors.
-func wantVectors(pending map[sheaf.ID]string) int { return waitsFor(pending, ReasonVectors) }
-
 // documents makes the work list for given documents, and for documents to remove.
 func (o *Options) documents(docs []Given, removed []sheaf.ID) (*worklist, error) {
 	view := o.Catalog.View()
@@ -232,7 +229,7 @@ func (o *Options) folders(ctx context.Context) (*worklist, error) {
 		return nil, err
 	}
 	sortSkips(l.report.Skipped)
-	l.report.Pending = wantVectors(l.pending)
+	l.report.Pending = waitsFor(l.pending, ReasonVectors)
 	return l, l.planSettings(view, o)
 }
 

@@ -136,7 +136,7 @@ func (r *run) countMatches(ctx context.Context) error {
 			return fmt.Errorf("count: the store cannot do that: %w", sheaf.ErrUnsupported)
 		}
 		req := r.matches(r.followed)
-		text := *counting(req.Text.Query)
+		text := *AnyField(req.Text.Query)
 		text.Fields = slices.Clone(req.Text.Fields)
 		for i := range text.Fields {
 			text.Fields[i].Weight = 1

@@ -84,7 +84,7 @@ func (r *run) misspeltAt(ctx context.Context, word string, edits int) sheaf.Rank
 			filter = sheaf.And{r.opt.Scope, r.query.Filter}
 		}
 	}
-	hits, err := r.searcher.Backend.Retrieve(ctx, store.Request{Limit: mostSimilar, Filter: filter, Text: counting(like)})
+	hits, err := r.searcher.Backend.Retrieve(ctx, store.Request{Limit: mostSimilar, Filter: filter, Text: AnyField(like)})
 	r.short(err)
 	if err != nil {
 		return nil

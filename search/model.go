@@ -75,7 +75,7 @@ func (s *Searcher) SetModel(e model.Embedder, a *analysis.Analyzer, chunks int) 
 		}
 		return weigher.EmbedWeighted(text, func(word string) float64 {
 			if i := slices.Index(known, word); i >= 0 {
-				return math.Sqrt(idf(dfs[i], chunks))
+				return math.Sqrt(IDF(dfs[i], chunks))
 			}
 			return math.Sqrt(math.Ln2) // a word without a term weighs like a word in every second chunk
 		}), &wordCounts{queries, dfs}, nil

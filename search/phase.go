@@ -41,7 +41,7 @@ func (r *run) phase(
 		return nil, err
 	}
 	counted := r.countAhead(retrieval, ph)
-	retrieve(retrieval, r.searcher.Backend, outcomes, r.query.Words)
+	store.Together(len(outcomes), func(i int) { outcomes[i].retrieve(retrieval, r.searcher.Backend, r.query.Words) })
 	counted()
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -212,12 +212,7 @@ func textRequest(b *profile.TextBranch, words sheaf.TextQuery) *store.TextReques
 	return req
 }
 
-// retrieve runs the requests of all outcomes in parallel and waits for them. Hits by vector must match words, the
-// required part of the query.
-func retrieve(ctx context.Context, st store.Backend, outcomes []outcome, words sheaf.TextQuery) {
-	store.Together(len(outcomes), func(i int) { outcomes[i].retrieve(ctx, st, words) })
-}
-
+// retrieve runs the requests of an outcome. Hits by vector must match words, the required part of the query.
 func (o *outcome) retrieve(ctx context.Context, st store.Backend, words sheaf.TextQuery) {
 	start := clock()
 	req := o.request

@@ -185,7 +185,7 @@ func (l *queryParts) put(q sheaf.TextQuery, text string, factor float64) {
 func (l *queryParts) worth(dfs []int, chunks int) *idfWorth {
 	w := &idfWorth{parts: make([]partWorth, len(l.queries))}
 	for i := range w.parts {
-		w.parts[i] = partWorth{query: l.queries[i], text: l.texts[i], chunks: dfs[i], idf: idf(dfs[i], chunks)}
+		w.parts[i] = partWorth{query: l.queries[i], text: l.texts[i], chunks: dfs[i], idf: IDF(dfs[i], chunks)}
 		if dfs[i] == 0 && l.hasWhole(l.texts[i], dfs) {
 			w.parts[i].idf = 0 // IPv6 has IpV6, but not V6
 		}
@@ -303,8 +303,8 @@ var everyField = func() []store.FieldWeight {
 	return fields
 }()
 
-// counting returns a request for the chunks that match q in any field, in the form that stores count fastest.
-func counting(q sheaf.TextQuery) *store.TextRequest {
+// AnyField returns a request for the chunks that match q in any field, in the form that stores count fastest.
+func AnyField(q sheaf.TextQuery) *store.TextRequest {
 	return &store.TextRequest{
 		Query: q, Fields: everyField, Combine: store.CombineBM25F, K1: store.DefaultK1, B: store.DefaultB,
 	}
@@ -314,7 +314,7 @@ func counting(q sheaf.TextQuery) *store.TextRequest {
 func frequencies(ctx context.Context, counter store.Counter, queries []sheaf.TextQuery) ([]int, error) {
 	reqs := make([]store.Request, len(queries))
 	for i, q := range queries {
-		reqs[i] = store.Request{Limit: 1, Text: counting(q)}
+		reqs[i] = store.Request{Limit: 1, Text: AnyField(q)}
 	}
 	dfs, err := store.CountAll(ctx, counter, reqs)
 	if err != nil {
@@ -323,8 +323,8 @@ func frequencies(ctx context.Context, counter store.Counter, queries []sheaf.Tex
 	return dfs, nil
 }
 
-// idf returns BM25's rarity of a word that df of all chunks contain: ln(1 + (chunks - df + 0.5)/(df + 0.5)).
-func idf(df, chunks int) float64 {
+// IDF returns BM25's rarity of a word that df of all chunks contain: ln(1 + (chunks - df + 0.5)/(df + 0.5)).
+func IDF(df, chunks int) float64 {
 	n, d := float64(max(chunks, df)), float64(df)
 	return math.Log(1 + (n-d+0.5)/(d+0.5))
 }

@@ -117,7 +117,7 @@ type compiler struct {
 func (c *compiler) query(q sheaf.TextQuery, factor float64) Node {
 	switch q := q.(type) {
 	case sheaf.Match:
-		return c.match(q, factor)
+		return c.anyToken(c.a.MatchTokens(q.Text), q.Field, factor)
 	case sheaf.Phrase:
 		return c.phrase(q, factor)
 	case sheaf.Prefix:
@@ -156,10 +156,6 @@ func (c *compiler) fieldIndices(name string) []int {
 		c.plan.Fields = append(c.plan.Fields, store.FieldWeight{Name: name, Weight: 1})
 	}
 	return []int{i}
-}
-
-func (c *compiler) match(q sheaf.Match, factor float64) Node {
-	return c.anyToken(c.a.MatchTokens(q.Text), q.Field, factor)
 }
 
 // anyToken returns a node that matches if at least one of tokens matches.

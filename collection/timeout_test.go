@@ -132,8 +132,8 @@ func TestBranchHangs(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	a := must.Get(reader(t, f, access.Unrestricted()).Search(ctx, collection.SearchRequest{Text: "okapi"}))
-	check.That(t, a.Degraded && len(a.Results) == 1 && strings.HasPrefix(a.Warnings[0], "branch meaning "), "degraded %v, %d results, warnings %q",
-		a.Degraded, len(a.Results), a.Warnings)
+	check.That(t, a.Degraded && len(a.Results) == 1 && strings.HasPrefix(a.Warnings[0], "branch meaning "),
+		"degraded %v, %d results, warnings %q", a.Degraded, len(a.Results), a.Warnings)
 }
 
 // TestWordsWhileStoreHangs checks that Words works while the store hangs, and returns nil for an

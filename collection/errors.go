@@ -102,8 +102,8 @@ type remoteError struct{ error }
 
 func (e remoteError) Unwrap() error { return e.error }
 
-// fromRemote marks err as an error of a store or a model. If the store refused access to this server, the error becomes
-// sheaf.ErrUnavailable, because the caller did nothing wrong.
+// fromRemote marks err as an error of a store or a model. If a store does not let this server in, the result is
+// sheaf.ErrUnavailable, because the caller did nothing wrong. For nil, fromRemote returns nil.
 func fromRemote(err error) error {
 	switch {
 	case err == nil:

@@ -405,7 +405,8 @@ func (c *Collection) index(ctx context.Context, puts []ingest.Given, deletes []s
 	return fromRemote(store.Gone(err))
 }
 
-// applyPatch returns the stored document with the changes of a patch applied. The caller must have the right to write.
+// applyPatch returns the stored document with the changes of the patch p. It does not check whether grant may write. A
+// document that grant does not see is an error like a missing document.
 func (c *Collection) applyPatch(grant *access.Grant, id sheaf.ID, p *DocumentPatch) (*DocumentInput, error) {
 	view := c.o.Catalog.View()
 	defer view.Close()

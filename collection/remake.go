@@ -49,8 +49,8 @@ func (x *Index) openToWrite(ctx context.Context) error {
 // remaking reports whether a rebuild of the index is not finished.
 func (x *Index) remaking() bool { return x.View.Settings().Extra[remakingKey] != "" }
 
-// mend repairs faults without remaking the index: damaged lists, and an interrupted update. It returns the faults that
-// it cannot repair.
+// mend repairs damaged lists and an interrupted update, without remaking the index. It returns the faults that remain.
+// The error is for a cause that a remake cannot repair.
 func (x *Index) mend(ctx context.Context) ([]error, error) {
 	err := x.whenFree(ctx, func() error {
 		_, err := ingest.Relist(ctx, x.Catalog)

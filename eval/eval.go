@@ -183,8 +183,8 @@ func (c *Collection) Right(queryID string) func(h *search.Hit) bool {
 	}
 }
 
-// targets returns the targets of hits for the judgements of a query. The target of a hit is its document. If the
-// judgements name sections, the target is the named section that is or contains the hit.
+// targets returns the targets of hits, in the order of hits, each target once. The target of a hit is its document. If
+// a judgement of the query names a section, the target of a hit is a section: see [Collection.section].
 func (c *Collection) targets(queryID string, hits []search.Hit) []metric.Scored {
 	out := make([]metric.Scored, 0, len(hits))
 	seen := make(map[string]bool, len(hits))

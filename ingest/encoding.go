@@ -267,7 +267,8 @@ type legacy struct {
 // with the right encoding has many frequent letters of one language.
 var languages = [...]struct {
 	letters string
-	// least is the smallest percentage of letters among all characters beyond ASCII.
+	// least is the smallest percentage of characters beyond ASCII that must be in letters. Below it, an encoding does not
+	// fit, except for frequent characters: see legacy.common.
 	least     int
 	encodings []legacy
 }{

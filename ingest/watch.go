@@ -38,13 +38,15 @@ const (
 // one of them indexes a saved file. The other processes and given documents wait.
 const lockPatience = 5 * time.Second
 
-// Watch keeps the index up to date until ctx ends, then returns nil. It indexes at the start, after a change in the
-// folders, and after another process adds or removes a folder. It also indexes every minute, as the system may lose
-// events. Where the system does not report changes (too many folders, a network drive), Watch polls, up to twice a
-// second.
+// Watch keeps the index up to date until ctx ends, then returns nil. It returns an error only for invalid options.
+// Watch runs at the start, after a change in the folders, and after another process adds or removes a folder. It also
+// runs every minute, as the system may lose events. Where the system does not report changes (too many folders, a
+// network drive), Watch polls, up to twice a second.
 //
-// Watch calls onRun, which may be nil, after every run, from one goroutine. If runs fail again and again with the same
-// error, Watch calls onRun only the first time. It does not report a short wait for another process that writes.
+// Watch calls onRun after a run, from one goroutine. onRun may be nil. Watch does not call onRun after these runs:
+//   - a run that fails with the same error as the run before
+//   - a run that fails because another process has been writing for less than lockPatience
+//   - a run that ends after ctx
 func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
 	if err := o.ready(); err != nil {
 		return err
@@ -234,9 +236,9 @@ func (f *watchFindings) pass(watcher *fsnotify.Watcher, w *watch) {
 	}
 }
 
-// resubscribe makes the next walk subscribe again because the folder called name was renamed. If name is "", any folder
-// may be renamed. Without a new subscription, events would have the old path. They would end when another folder gets
-// that path.
+// resubscribe makes the next walk subscribe to all events again if a walk entered the folder name, which was renamed.
+// If name is "", any folder may be renamed. Without a new subscription, events of a renamed folder would have its old
+// path. These events would end when another folder gets the old path.
 func (f *watchFindings) resubscribe(name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -34,7 +34,8 @@ type WindowEmbedder interface {
 	//   - The vector of a window is the vector of two lines: heading and the window.
 	//   - If body has no words, there is one window, which is only the heading.
 	//
-	// AppendWindows skips windows that the model does not know.
+	// AppendWindows appends no vector for a window that the model does not know. So the vectors do not show which windows
+	// they belong to.
 	AppendWindows(ctx context.Context, dst []float32, heading, body string, starts []int, size, stride int) ([]float32,
 		error)
 }

@@ -91,7 +91,8 @@ func (d *decoder) profile(n *node) *Profile {
 	return p
 }
 
-// candidates reads the first phase of p: a scan of files, or branches.
+// candidates reads n, the node "candidates" of a profile, into p. The node is a scan of files, or a phase with branches
+// and a limit.
 func (d *decoder) candidates(p *Profile, n *node) {
 	if n.kind == nodeMapping && n.get(scan.name) != nil {
 		n.onlyKeys("candidates that are scanned", scan.name)

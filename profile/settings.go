@@ -28,7 +28,7 @@ type Option struct {
 	// Default is the default as a profile writes it: number, expression, word or text. If it is "", a profile must give
 	// a value.
 	Default string
-	// Min and Max are the smallest and the largest number.
+	// Min and Max are the smallest and the largest allowed number.
 	Min, Max float64
 	// OneOf lists the allowed words. It is empty if the value is a number or a text.
 	OneOf []string

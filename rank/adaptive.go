@@ -7,10 +7,11 @@ import (
 )
 
 // Adaptive keeps the hits that reach a threshold. The threshold is the larger of two numbers: Absolute, and Relative
-// times the best score. Adaptive keeps at least Floor and at most Ceiling hits.
+// times the best score. Adaptive keeps at least Floor hits, even below the threshold, if the ranking has so many. It
+// keeps at most Ceiling hits.
 //
-// With Diverse, one long document cannot take all places: Adaptive chooses each document's best hit before second
-// hits. It then sorts the chosen hits again.
+// With Diverse, one long document cannot take all places. Adaptive chooses the best hit of each document first, then
+// other hits. It returns the chosen hits in the order of the ranking.
 //
 // Example, Floor 1, Ceiling 30, Relative 0.3: of 0.9, 0.8, 0.1, 0.05 it keeps two; the threshold is 0.27.
 //

@@ -17,7 +17,8 @@ const (
 	mostAsked = 4
 	// leastMeant is the length in characters from which a value may have a typing error.
 	leastMeant = 3
-	// mostTold is how many existing values a message suggests. longestTold is the most characters of such a value.
+	// mostTold is the largest number of existing values that a message suggests. A message omits values of more than
+	// longestTold characters.
 	mostTold, longestTold = 5, 60
 )
 

@@ -88,7 +88,8 @@ func (s *Searcher) SetModel(e model.Embedder, a *analysis.Analyzer, chunks int) 
 	s.modelWords.embed = embed
 }
 
-// SetEmbed replaces Embed after SetModel.
+// SetEmbed makes s turn queries into vectors with embed, which does not weigh words. SetModel replaces embed, so the
+// caller must call SetEmbed after SetModel.
 func (s *Searcher) SetEmbed(embed func(ctx context.Context, texts []string) ([][]float32, error)) {
 	s.Embed, s.modelWords.embed = embed, nil
 }

@@ -20,8 +20,9 @@ type Scanner interface {
 
 // ScanRequest says what to search for, and how much.
 type ScanRequest struct {
-	// Queries are the original query and its expansions. The scan looks for each query as a whole and for its words,
-	// and for each term as a whole. Queries and Terms only decide which files are candidates.
+	// Queries are the original query and its expansions. The scan looks for each query as a whole, and for the words of
+	// each query. Terms are the important words of the query, and additional words from the caller. The scan looks for
+	// each term as a whole. Queries and Terms decide which files are candidates, but do not change scores.
 	Queries, Terms []string
 	// Words is the query that gives scores. If it is nil, no words score.
 	Words sheaf.TextQuery

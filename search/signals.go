@@ -4,7 +4,8 @@ import "sheaf"
 
 // Signals explain the rank of a hit in the flat form of the tiered search specification.
 type Signals struct {
-	// Engine says how the hit was found: fulltext or semantic by one branch, rrf by several branches.
+	// Engine says how the hit was found. It is "rrf" if several branches found the hit. If one branch found it, Engine is
+	// "semantic" for a search by meaning, otherwise "fulltext".
 	Engine           string         `json:"engine"`
 	LexicalMatches   []LexicalMatch `json:"lexicalMatches,omitempty"`   // the terms of the query that the hit has
 	SemanticScore    *float64       `json:"semanticScore,omitempty"`    // how near the hit and the query are in meaning

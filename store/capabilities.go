@@ -16,9 +16,10 @@ type Bulk interface {
 
 // BulkWriter collects batches that become durable and visible together.
 type BulkWriter interface {
-	// Add takes a batch as Backend.Write does, without making it durable or visible. Several goroutines may call Add if
-	// no document is named in two batches. One goroutine may add a document in pieces and name it in Replace only with
-	// the first piece. When Add returns, the caller may reuse the memory of the vectors.
+	// Add takes a batch as Backend.Write does, without making it durable or visible. Several goroutines may call Add if no
+	// two of their batches name the same document. One goroutine may split a document over several batches. Then only the
+	// first of these batches names the document in Replace. When Add returns, the caller may reuse the memory of the
+	// vectors.
 	Add(ctx context.Context, batch Batch) error
 	// Commit makes everything added since the last Commit durable and visible at once. The caller may then add more.
 	Commit(ctx context.Context) error

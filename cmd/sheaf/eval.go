@@ -447,7 +447,8 @@ func cutParam(param string) (name string, values []string, err error) {
 	return name, strings.Split(list, ","), nil
 }
 
-// evalIndexing returns the options for indexing data sets. They come from the settings of the folder.
+// evalIndexing returns the options for indexing data sets. The folder for the data, Cache, comes from o or is the
+// user's cache folder. The chunker and the models come from a.config. If o.words is true, there are no models.
 func (a *app) evalIndexing(ctx context.Context, o evalOptions) (indexing.Options, error) {
 	c := a.config
 	in := indexing.Options{Cache: o.cache, Making: a.making(), Fresh: o.fresh}

@@ -52,7 +52,8 @@ func (s *session) keys() (*access.Keys, error) {
 	return access.OpenKeys(s.Where.Keys())
 }
 
-// unwritten adds advice to an error of writing keys: check rights and disk space. Repairing the index does not help.
+// unwritten returns err, an error of writing keys. If the rights or the disk space do not suffice, it adds advice.
+// Advice to repair the index would not help.
 func (s *session) unwritten(err error) error {
 	if vfs.Forbidden(err) || vfs.NoSpace(err) {
 		return s.Advise(err)

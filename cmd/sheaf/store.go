@@ -23,7 +23,8 @@ import (
 	"sheaf/text/chunk"
 )
 
-// configuredStore returns the server in the settings, or nil for the engine.
+// configuredStore returns the server that the setting store names. It returns nil if the setting is empty or names the
+// engine of this program.
 func (a *app) configuredStore(name string) (*storeurl.Target, error) {
 	o := a.config.Store
 	if o.URL == "" || o.URL == collection.EngineStore {

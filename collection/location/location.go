@@ -99,9 +99,9 @@ func (l Location) Places() []string {
 	return places
 }
 
-// Keys returns the path of the file with the keys of the index. A store on a server has its own file of keys if this
-// file exists. Without this file, it shares the file of the engine's index. So keys stay valid if a folder moves to a
-// store on a server.
+// Keys returns the path of the file with the access keys of the index. An index on a server uses the file in its own
+// folder. If this file does not exist, the index uses the file of the engine's index. So keys stay valid if a folder
+// moves to a store on a server.
 func (l Location) Keys() string {
 	own := filepath.Join(l.Dir, KeysName)
 	if l.base == "" {

@@ -217,7 +217,7 @@ func (o *getOut) head(p *collection.Part) part {
 		Tags: []string{}, Children: []sheaf.ID{}, Links: []sheaf.ID{}}
 }
 
-// leastTokens estimates the tokens of a passage whose lists and text are empty.
+// leastTokens estimates how many tokens the passage p takes in an answer without any of its lists and text.
 func (o *getOut) leastTokens(p *collection.Part) float64 {
 	one := o.head(p)
 	one.LeftOut = len(p.Tags) + len(p.Children) + len(p.Links) // at most

@@ -43,7 +43,8 @@ type Query struct {
 type Corpus struct {
 	Documents []Document
 	Queries   []Query
-	// Made is how many documents were made from sentences of other documents, because the folders had too few sections.
+	// Made is the number of documents that consist of sentences of other documents. It is above 0 if the Markdown files
+	// have too few sections for the wanted number of documents.
 	Made int
 	// Bytes is the size of all titles and texts together.
 	Bytes int64

@@ -141,13 +141,14 @@ func (e *planExpand) walkPart(reader *segment.Reader, mark []byte,
 
 func (e *planExpand) flat() ([]*planTerm, bool) { return nil, len(e.terms) == 0 }
 
-// node returns a node that finds the chunks of a view with an accepted term. It scores all of them at once.
+// node returns a node that finds the chunks of a view with an accepted term. The first call for a view scores all these
+// chunks.
 func (e *planExpand) node(_ *plan, view int) (node, error) {
 	x, err := e.inView(view)
 	return &expandNode{expansion: x}, err
 }
 
-// prefixAcceptor is a prefix. It accepts the terms that begin with it.
+// prefixAcceptor is a prefix. It accepts the terms that begin with this prefix.
 type prefixAcceptor string
 
 func (a prefixAcceptor) start() []byte { return []byte(a) }

@@ -59,8 +59,8 @@ type clause struct {
 	field   int    // index in the plan
 	model   *model
 	lengths segment.Lengths
-	weight  float64       // factor x weight of the field; for BM25F factor x idf
-	idf     float64       // 1 for BM25F
+	weight  float64       // factor of the term x weight of the field; for BM25F: factor of the term x idf
+	idf     float64       // of the term in the field; 1 for BM25F
 	term    int           // number of the term, for BM25F
 	given   *expansion    // the expansion that replaces the term, if not nil
 	list    postings.List // the list of the cursor

@@ -18,7 +18,7 @@ type planPhrase struct {
 	slop   int
 }
 
-// slot is one term of a phrase. term is its index in the terms of the phrase, and place is its position in the phrase.
+// slot is one word of a phrase. term is an index in planPhrase.terms. place is the position of the word in the phrase.
 type slot struct{ term, place int }
 
 func (p *plan) resolvePhrase(q sheaf.Phrase, factor float64) (part, error) {

@@ -84,7 +84,8 @@ func few(allowed segment.Bitset, v *view, limit int) bool {
 	return n < v.live/256 || n <= limit && n < v.live/24
 }
 
-// exhaust calls yield for every allowed match of a view, with its score, in the order of ordinals.
+// exhaust calls yield for every allowed match of a view, in the order of ordinals. If ctx ends, exhaust returns early,
+// without an error.
 func (p *plan) exhaust(ctx context.Context, view int, root node, yield func(ordinal uint32, score float64)) {
 	s := scores{byField: make([]float64, len(p.fields))}
 	allowed := p.allowed[view]

@@ -193,17 +193,17 @@ func (e *encoder) hasWord() bool {
 // other languages. The constants are compared with sums of language numbers, unless they count bytes or pieces.
 // doc/languages.md says how often the choice of the table is right.
 const (
-	// In doubt a text counts as English. Short texts are often names and titles, long texts code and lists of links.
-	// With the English table, names and code in other languages lose little. A text in another
-	// language has a sum of at most -max(favor, favorPiece * (number of pieces - favorFrom)).
+	// With n pieces, a text gets the table of other languages only if sum <= -max(favor, favorPiece * (n - favorFrom)). So
+	// in doubt a text gets the English table. Texts in doubt are often names, titles, code and lists of links, which lose
+	// little with the English table.
 	favor, favorPiece, favorFrom = 8, 2, 30
 	favorWords                   = 32     // like favor, for texts whose words are all pieces of the English table
 	mostForeign                  = 4      // in an English text, at most one byte in four is outside ASCII
 	clearPiece                   = 1      // a clearly English text of n pieces has a sum above
 	clearText                    = 60     // clearPiece * n + clearText
 	sureText, surePiece          = 32, 10 // the language is known if |sum| > max(sureText, surePiece * n)
-	beginning                    = 48     // bytes within which most other texts show that they are not English:
-	doubt                        = 16     // the sum of their language numbers is below -doubt
+	beginning                    = 48     // the first bytes of a long block that are read first, up to the next space
+	doubt                        = 16     // a text is not clearly English if the sum of its first pieces is below -doubt
 )
 
 // add adds the vectors of pieces in a table to dst, each multiplied by weight.

@@ -107,7 +107,7 @@ func (d *Document) entries() []store.Chunk {
 	return out
 }
 
-// columns returns the columns that all chunks of the document share, without empty lists.
+// columns returns the columns that all chunks of the document share. It omits columns without values.
 func (d *Document) columns() []store.Column {
 	access := slices.Clone(d.Access)
 	// A name in a list must not make a private document public.

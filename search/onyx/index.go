@@ -249,9 +249,9 @@ type Found struct {
 	Document Document
 }
 
-// Sections returns the chunks of sections in order, each section in document order, without large chunks. Filters
-// apply to every section. Missing and invisible chunks are skipped. Sections returns sheaf.ErrInvalid for a section
-// without a document or with an invalid range.
+// Sections returns the chunks of sections in the given order, and those of one section in document order. It skips
+// chunks that do not exist, that f excludes, or whose field Large is set. Sections returns sheaf.ErrInvalid for a
+// section without a document or with an invalid range.
 func (x *Index) Sections(_ context.Context, sections []Section, f Filters) ([]Found, error) {
 	filter, err := f.Filter(x.now())
 	if err != nil {

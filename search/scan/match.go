@@ -95,7 +95,8 @@ func (w *matcher) file(i int, f *ingest.File) match {
 	return m
 }
 
-// look returns the set of needles in text. It does not look for the needles in known.
+// look returns which needles text contains: bit i stands for w.needles[i]. It does not look for needles whose bit is
+// set in known, and the result does not have their bits.
 func (w *matcher) look(text []byte, known uint64) uint64 {
 	folded := withoutLineHyphens(w.folder.fold(text))
 	var mask uint64

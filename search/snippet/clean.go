@@ -387,7 +387,8 @@ func blockName(text string, i int) int {
 	return end - i
 }
 
-// mark drops the mark that begins inside a line at the current position. If none begins there, it returns false.
+// mark skips the sign of Markdown at the current position, such as "**", "[" or the target of a link. It returns false
+// if no such sign begins there, or if the sign contains a part of a match.
 func (c *cleaner) mark() bool {
 	rest := c.text[c.pos:]
 	if n := len(c.open.signs); n > 0 && c.pos >= c.open.signs[n-1] {

@@ -47,11 +47,12 @@ type typedWord struct {
 	rarity float64
 }
 
-// queryTerm is a prefix or fuzzy word of the query. The highlighter compares it with each term of a text.
+// queryTerm is a word of the query that matches other terms than its own, such as a prefix. The highlighter compares
+// each queryTerm with each term of a text.
 type queryTerm struct {
 	text string
 	how  matchKind
-	// distance is how many typing errors a fuzzy word allows in a match.
+	// distance is the largest number of typing errors in a match of a fuzzy word.
 	distance int
 	term     int
 }

@@ -230,8 +230,8 @@ func (o Options) Bodies() (map[string]any, error) {
 	}, nil
 }
 
-// dictionary returns the body that creates the dictionary. Its record has another key than that of an index of chunks.
-// So no store opens the dictionary as its index.
+// dictionary returns the body that creates the dictionary: an index of terms. Its _meta has the key "sheaf_terms". The
+// _meta of an index of chunks has the key "sheaf". So no store opens a dictionary as an index of chunks.
 func (s *Store) dictionary() object {
 	return object{
 		"settings": object{"index": object{"number_of_shards": 1, "number_of_replicas": max(s.o.Replicas, 0),

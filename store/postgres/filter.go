@@ -64,8 +64,8 @@ func validate(req *store.Request) error {
 
 func checkFilter(f sheaf.Filter) error { return store.ValidateParts(f, "postgres: search", maxFilters) }
 
-// keyBytes is how many bytes of a name or a text are in the indexes of the table property. The indexes omit later
-// bytes.
+// keyBytes is the largest number of bytes of a name or a text in the indexes of the table "property". The indexes omit
+// later bytes.
 const keyBytes = 256
 
 // filter returns the SQL condition for f on c, a row of the table chunk.

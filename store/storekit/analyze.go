@@ -10,7 +10,8 @@ import (
 
 // Field is an analyzed field of a chunk.
 type Field struct {
-	// Postings has one entry for each term, sorted by term. Forms, whose text begins with FormMark, come first.
+	// Postings has one entry for each term and each form, sorted by text. A form is an unstemmed word: see
+	// [analysis.Term]. The text of a form begins with [FormMark], so forms come before terms.
 	Postings []Posting
 	// Length is the number of terms in the field, without forms.
 	Length int

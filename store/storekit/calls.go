@@ -52,8 +52,8 @@ func writeTimeout(ctx context.Context) time.Duration {
 	return timeout
 }
 
-// bounded returns a context for one request, and a function that releases it. If ctx belongs to a write, the context
-// has the timeout of the request.
+// bounded returns a context for one request, and a function that releases the context. If ctx belongs to a write, the
+// new context has the timeout of one request of the write. Otherwise it is ctx.
 func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	if timeout := writeTimeout(ctx); timeout > 0 {
 		return context.WithTimeout(ctx, timeout)

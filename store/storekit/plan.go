@@ -11,7 +11,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// FormMark begins the text of a form (see analysis.Term) in a dictionary of forms and terms. No term begins with it.
+// FormMark is the first character of a form in a dictionary that has forms and terms. No term begins with FormMark. A
+// form is an unstemmed word: see [analysis.Term].
 const FormMark = "\x01"
 
 // Plan is a request after analysis: terms instead of words.
@@ -34,9 +35,10 @@ type Term struct {
 	Factor float64
 }
 
-// Expand matches chunks that have a term similar to Text. If Distance is 0, the term begins with Text. Otherwise it is
-// at most Distance edits from Text, and both have the same first Same characters. With Forms, forms match as well.
-// In each field only the best matching term scores; see [Expand.Weight].
+// Expand matches chunks that have a term similar to Text. If Distance is 0, a similar term begins with Text. Otherwise
+// a similar term is at most Distance edits from Text, and its first Same characters are those of Text. If Forms is
+// true, forms (see [FormMark]) match as terms do. In each field only the best matching term scores; see
+// [Expand.Weight].
 type Expand struct {
 	Text     string
 	Distance int

@@ -143,8 +143,8 @@ func anyOf(q *query, field string, words []string) string {
 	return field + " in (" + q.list(words) + ")"
 }
 
-// between returns the condition for a range of numbers. It uses one element of the field numbers, so that one value
-// must meet both bounds.
+// between returns the condition for a range of numbers. One element of the field "numbers" must meet the whole
+// condition, so both bounds apply to the same value. A range of texts is sheaf.ErrUnsupported.
 func (s *Store) between(q *query, f sheaf.Range) (string, error) {
 	kind, ok := f.Kind()
 	if !ok {

@@ -55,7 +55,8 @@ func (s *Store) write(ctx context.Context, batch *store.Batch) error {
 	return rejected.Err()
 }
 
-// send sends chunks and returns the documents whose chunks the server refuses.
+// send sends chunks, several at a time. token identifies the write. If the server refuses a chunk as invalid or too
+// large, send returns the document of the chunk in Rejected. After any other error send stops and returns this error.
 func (s *Store) send(ctx context.Context, chunks map[sheaf.ID]*store.Chunk, token string) (storekit.Rejected, error) {
 	var mu sync.Mutex
 	rejected := storekit.Rejected{}

@@ -510,12 +510,12 @@ func composedOf(raw string) positionMap {
 	return append(c, struct{ text, raw int }{at, from})
 }
 
-// start returns where the piece with byte i of the composed text starts in the original text.
+// start returns where a piece starts in the original text: the piece that has byte i of the composed text.
 func (c positionMap) start(i int) int {
 	return c[sort.Search(len(c), func(k int) bool { return c[k].text > i })-1].raw
 }
 
-// end returns the end, in the original text, of the piece before byte i of the composed text.
+// end returns where a piece ends in the original text: the piece that has byte i-1 of the composed text.
 func (c positionMap) end(i int) int {
 	return c[sort.Search(len(c)-1, func(k int) bool { return c[k].text >= i })].raw
 }

@@ -381,7 +381,8 @@ func (r *lineReader) scalar(s string) (value yamlScalar, ok bool) {
 	}
 }
 
-// simpleScalar reports whether YAML reads s as the same text, without escapes or anything special.
+// simpleScalar reports whether s is a scalar of YAML whose text is s itself, or s without its quotation marks. Escapes
+// and signs with a meaning in YAML make the result false.
 func simpleScalar(s string) bool {
 	if s == "" {
 		return false

@@ -174,7 +174,7 @@ func (e *Encoder) appendPostings(dst []byte) []byte {
 	return dst
 }
 
-// assemble returns the encoded list, which has at least two postings.
+// assemble returns the encoded list. The caller must have added at least two postings.
 func (e *Encoder) assemble() []byte {
 	dst := e.list[:0]
 	if e.df < BlockLen {

@@ -6,9 +6,10 @@ import (
 )
 
 // inOrder writes the posting lists of n ranges of terms, in the order of the ranges. Several goroutines encode ranges.
-// Each goroutine calls begin once. It calls the result for each of its ranges, to write the lists of range i to out. A
-// goroutine encodes its next range while its last range waits to be written. If rest is not nil, inOrder calls it after
-// each range. After an error of rest, inOrder writes nothing more, and finish returns the error.
+// Each goroutine calls begin once, and begin returns a function. The goroutine calls this function for each of its
+// ranges, to encode the lists of range i into out. While an encoded range waits for earlier ranges, its goroutine
+// encodes another range. If rest is not nil, inOrder calls rest after each written range. After an error of rest,
+// inOrder writes nothing more, and finish returns the error.
 func (w *fileWriter) inOrder(n, goroutines int, begin func() func(out *termLists, i int), rest func() error) {
 	run := w.kind == runKind
 	wrote := func(lists *termLists) {

@@ -90,8 +90,8 @@ func (v *inversion) countOf(i int) int {
 	return n
 }
 
-// termRange is a range of terms in the order of names. parts has the numbers of these terms in each builder.
-// occurrences counts the occurrences of these terms in all builders.
+// termRange is a range of terms in the order of their names. parts has an entry for each builder: the indexes of these
+// terms in the builder's sorted terms. occurrences is the number of occurrences of these terms in all builders.
 type termRange struct {
 	parts       []ordinalRange
 	occurrences int

@@ -27,7 +27,7 @@ const (
 // single returns how many different bytes take one unit.
 func (l *letters) single() int { return literal - l.pairs }
 
-// newLetters returns the letters that encode text shortest. counts says how often each byte occurs in the text.
+// newLetters returns the encoding that makes a text shortest. counts says how often each byte occurs in the text.
 func newLetters(counts *[256]int) *letters {
 	var order []byte
 	for b := range counts {
@@ -56,8 +56,8 @@ func newLetters(counts *[256]int) *letters {
 	return makeLetters(best, order[:min(len(order), literal+15*best)])
 }
 
-// makeLetters returns letters with pairs, the number of units that begin a pair. order has the bytes, most frequent
-// first.
+// makeLetters returns an encoding. pairs is the number of units that begin a pair. order has the bytes of a text, the
+// most frequent byte first.
 func makeLetters(pairs int, order []byte) *letters {
 	l := &letters{pairs: pairs, order: order}
 	for b := range l.codes {

@@ -48,7 +48,8 @@ const (
 	tableOfTerms
 )
 
-// tableWriter makes a table. Keys must come in rising order. free ends the writer.
+// tableWriter makes a table. The caller must add keys in rising order. The caller must call free at the end, also after
+// an error; the table is then no longer valid.
 type tableWriter struct {
 	letters *letters // encoding of keys; nil for plain keys
 	out     offheap.List[byte]
@@ -56,7 +57,7 @@ type tableWriter struct {
 	last    []byte
 	packed  []byte
 	count   int
-	number  int // number that the next one is relative to
+	number  int // the next number is written as the difference from this one
 }
 
 // key begins an entry. It reports whether the entry is the first of a block.

@@ -218,8 +218,8 @@ func (p *Part) sample(breathe func() error, list []*sample) error {
 	return nil
 }
 
-// rowsNeeded returns a number for each of the nearest 100 chunks. If so many rows survive, the best row of the chunk
-// survives too.
+// rowsNeeded returns a number of rows for each of the nearest 100 chunks. If a scan keeps at least this number of rows,
+// it keeps the best row of the chunk.
 func (q *sample) rowsNeeded() []int {
 	slices.SortFunc(q.near, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.estimate, a.estimate))

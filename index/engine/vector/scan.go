@@ -30,8 +30,8 @@ const (
 	stretchRows = 1 << 18
 	// cancelBlocks is the number of blocks after which a scan checks for cancellation. These blocks take about 0.1 ms.
 	cancelBlocks = 64
-	// countedEvery is a power of two. One of countedEvery estimates is counted, to predict how many rows an estimate
-	// selects. A 32-bit number shifted right by countedShift is below countedEvery.
+	// Of countedEvery neighboring estimates, a scan counts one, to predict how many rows an estimate selects. countedEvery
+	// is a power of two, and countedShift is 32 minus its binary logarithm.
 	countedEvery = 32
 	countedShift = 27
 )

@@ -360,7 +360,8 @@ func choose(queries []query, n, perPage int, pageOf func(id string) string) []qu
 	return out
 }
 
-// cutLinks removes the links whose words are in the set cut, and their definitions.
+// cutLinks returns text without some links: those for which cut has the key of the link text. It also removes the
+// definitions of these links.
 func cutLinks(text string, links []link, definitions [][]int, cut map[string]bool) string {
 	type span struct{ start, end int }
 	var spans []span

@@ -35,7 +35,7 @@ const (
 	inPages = "sections in pages"
 )
 
-// leastSections is how many judgements of sections make a separate set.
+// leastSections is the smallest number of judgements of sections for a separate set. findSets ignores fewer judgements.
 const leastSections = 20
 
 //go:embed public.tsv

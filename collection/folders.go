@@ -100,7 +100,7 @@ func NearFile(err error, name string) error {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	near := suggest.Nearest(filepath.Base(name), names)
+	near := suggest.NearestValue(filepath.Base(name), names)
 	if near == "" || !errors.Is(err, sheaf.ErrNotFound) {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -23,8 +24,8 @@ you ask for that (sheaf init --here).
 Exit status:
   0  found, or done
   1  nothing found, or below a bound (sheaf eval --fail-below)
-  2  wrong usage or configuration
-  3  something that was named does not exist
+  2  wrong usage or configuration, such as an unknown profile
+  3  a named file, folder, document or key does not exist
   4  something is unavailable: locked, read-only or not answering
   5  the index is damaged
   6  any other error
@@ -299,13 +300,23 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 	return withHint(invalid, "see: %s --help", cmd.CommandPath())
 }
 
-// arguments returns a check of arguments that accepts what rule accepts. Its error is clearer: it wraps
-// sheaf.ErrInvalid and shows the usage of the command.
+// arguments returns a check of arguments that accepts what rule accepts. Its error wraps sheaf.ErrInvalid, names the
+// missing arguments and shows the usage of the command.
 func arguments(rule cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if err := rule(cmd, args); err != nil {
-			return withHint(sheaf.Invalidf("%w", err), "usage: %s", cmd.UseLine())
+		if rule(cmd, args) == nil {
+			return nil
 		}
-		return nil
+		optional := regexp.MustCompile(`\.\.\.| \[.*| --\w* \S+`)
+		need := strings.Fields(optional.ReplaceAllString(cmd.Use, ""))[1:]
+		if len(args) < len(need) {
+			return withHint(sheaf.Invalidf("%s needs %s", cmd.CommandPath(), strings.Join(need[len(args):], " and ")),
+				"usage: %s", cmd.UseLine())
+		}
+		usage := "usage: " + cmd.UseLine()
+		if len(args) > 1 {
+			usage += "; quotation marks make one argument of several words"
+		}
+		return withHint(sheaf.Invalidf("%s: too many arguments: %s", cmd.CommandPath(), strings.Join(args, " ")), "%s", usage)
 	}
 }

@@ -48,7 +48,10 @@ Query language:
   path:git.md           in files of this name, in any folder; path:/git.md at the top
   status:done rating:>3 with this property; status:do* begins so, status:* has any
   [status:done]         the same, as Obsidian writes it; [status:done OR in review]
+  prop.title:x          with the property, where the name has another meaning
+  task:open due:<2024-06  in sections with an open task, due before June
   after:2024-05         dated from then on; before:7d is older than a week
+  on:today date:>=2024  of this day; date compares, as properties do
 Whatever cannot be read this way is searched as plain words, and a note says so.
 To begin a query with a dash, put -- before it.`,
 		Example: `  sheaf search how do I undo a commit
@@ -245,6 +248,8 @@ func (o *searchOptions) unknownColumns(view *catalog.View) (notes []string) {
 		note := fmt.Sprintf("no document has the property %q", name)
 		if near := suggest.Nearest(name, known); near != "" {
 			note += fmt.Sprintf(": did you mean %q?", near)
+		} else if name == strings.TrimPrefix(o.sort, "-") {
+			note += ": --sort takes date, path, depth or a property; --sort=-date puts new ones first"
 		}
 		notes = append(notes, note)
 	}

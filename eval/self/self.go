@@ -243,8 +243,8 @@ func (r *Report) compare(values [][]float64, kinds []string, st eval.Statistics)
 		r.Verdict = fmt.Sprintf("%s serves these documents better than %s: %+.3f %s (%s)", best.Name, first.Name,
 			best.Difference, r.Measure, span(best.DifferenceRange))
 	case r.Best > 0:
-		r.Verdict = fmt.Sprintf("no significant difference: keep %s (%s is %+.3f, %s)", first.Name, best.Name,
-			best.Difference, span(best.DifferenceRange))
+		r.Verdict = fmt.Sprintf("no column is significantly better than %s: keep it (%s is %+.3f, %s)", first.Name,
+			best.Name, best.Difference, span(best.DifferenceRange))
 	case len(r.Columns) > 1 && !slices.ContainsFunc(r.Columns[1:], worse):
 		r.Verdict = fmt.Sprintf("no significant difference: keep %s", first.Name)
 	default:

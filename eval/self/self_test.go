@@ -182,6 +182,11 @@ func TestEvaluate(t *testing.T) {
 	if r, err = self.Evaluate(ctx, c, same); err != nil || !strings.Contains(r.Verdict, "no significant difference") {
 		t.Errorf("the same ranking twice: %q, %v", r.Verdict, err)
 	}
+	same.Columns = []eval.Column{cols[1], cols[0], cols[2]} // the second is hardly better, the third much worse
+	if r, err = self.Evaluate(ctx, c, same); err != nil || !strings.HasPrefix(r.Verdict,
+		"no column is significantly better than rrf: keep it (sheaf is +") {
+		t.Errorf("a worse column: %q, %v", r.Verdict, err)
+	}
 
 	// Now the first column is worse, so the report must call another column better.
 	cols[0], cols[3] = cols[3], cols[0]

@@ -29,6 +29,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/suggest"
 	"sheaf/store"
 	"sheaf/store/opensearch"
 	"sheaf/store/postgres"
@@ -127,6 +128,11 @@ func Parse(address, name string, secrets Secrets) (*Target, error) {
 		}
 		t.Place = strings.Trim(u.Path, "/")
 	} else {
+		for key := range t.options { // the driver has options of its own
+			if near := suggest.NearestValue(key, known[kind]); near != "" && near != key {
+				return nil, sheaf.Invalidf("store %q: unknown option %q: did you mean %q?", bare.Redacted(), key, near)
+			}
+		}
 		t.Place = t.options.Get("schema")
 	}
 	if t.Named = t.Place != ""; !t.Named {

@@ -19,10 +19,10 @@ import (
 
 // limits are the largest allowed values. When you make a measure smaller, lower its limit.
 var limits = map[string]int{
-	"lines of Go without tests":                                      117289,
-	"lines of tests in Go":                                           64738,
+	"lines of Go without tests":                                      117311,
+	"lines of tests in Go":                                           64743,
 	"lines over 120 columns":                                         0,
-	"lines of tests over 120 columns":                                1,
+	"lines of tests over 120 columns":                                2,
 	"structs with more than 12 fields (not JSON, Options or engine)": 7,
 	"fields of the largest of these structs":                         16,
 	"sync.Pool outside index/engine and text/analysis":               0,

@@ -29,7 +29,7 @@ type Query struct {
 	Words TextQuery
 	// Filter restricts the results; nil means no restriction.
 	Filter Filter
-	// Limit is how many results to return at most. It is at least 1.
+	// Limit is the largest number of results to return. It is at least 1.
 	Limit int
 	// Notes tell the user about words or marks that were read in an unexpected way.
 	Notes []string

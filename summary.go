@@ -26,7 +26,8 @@ func (r Reason) String() string {
 }
 
 // These limits keep a summary within three lines. Reasons beyond maxReasons, or beyond maxLength characters, become
-// "other reasons". maxNamed is how many words a reason lists, and maxQuoted is how many characters of a name it shows.
+// "other reasons". maxNamed is the largest number of words that a reason lists. maxQuoted is the largest number of
+// characters that a reason shows of a name.
 const (
 	maxReasons = 6
 	maxLength  = 255

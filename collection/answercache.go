@@ -21,7 +21,8 @@ import (
 // DefaultCacheBytes is the size limit of the answer cache if Options set no limit.
 const DefaultCacheBytes = 32 << 20
 
-// answerAge is how long the cache keeps an answer after the last use of the answer.
+// answerAge is the longest time between two uses of a cached answer. After this time the cache does not return the
+// answer.
 const answerAge = 10 * time.Minute
 
 // stamp identifies a state of the index: the generation of the catalog, and the version of the store. A store without

@@ -183,8 +183,8 @@ func (a *auditor) query(hidden []int) string {
 	return strings.Join(words, " ")
 }
 
-// timesAgain is how often a round is repeated if it found leaks while another process wrote. writing is the longest
-// pause between two parts of one write in another process.
+// timesAgain is the largest number of times that a round runs if it finds leaks while another process writes. writing
+// is the longest pause between two parts of one write in another process.
 const (
 	timesAgain = 10
 	writing    = 250 * time.Millisecond

@@ -147,7 +147,7 @@ func (x *Index) strays(ctx context.Context) (*losses, error) {
 	return lost, err
 }
 
-// countBatch is how many chunks one request asks for. Every server can return at least this many results.
+// countBatch is the largest number of chunks in one request. Every server can return this many results.
 const countBatch = 1000
 
 // Reach says which chunks of the catalog a search on the server finds.

@@ -171,7 +171,7 @@ func New(o Options) (*Collection, error) {
 	return c, nil
 }
 
-// closeWait is how long Close waits for open Readers. A request may take as long.
+// closeWait is the longest time that Close waits for open Readers. It is also the usual time limit of a request.
 const closeWait = 10 * time.Second
 
 // Close releases what the collection itself holds. The catalog and the store stay open; close them afterwards. Close
@@ -473,7 +473,7 @@ var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
 
 const maxProfileName = 100 // bytes
 
-// profileAge is how long the cache keeps a profile before reading it again.
+// profileAge is the time for which the cache keeps a profile. Then Load reads the profile again.
 const profileAge = time.Second
 
 // Load returns the profile of this name, or the default profile for "". Unlike package profile, Load accepts no path:

@@ -15,7 +15,7 @@ import (
 	"sheaf/internal/wording"
 )
 
-// AnswerTime is how long to wait for a folder. A folder on a disconnected drive may never answer.
+// AnswerTime is the longest time that [InTime] waits for a folder. A folder on a disconnected drive may never answer.
 var AnswerTime = 10 * time.Second
 
 // InTime calls the function look with a folder, and returns the results of look. If look takes longer than AnswerTime,

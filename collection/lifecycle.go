@@ -25,7 +25,8 @@ const (
 )
 
 const (
-	// mostTries is how often to retry while other processes keep remaking an index.
+	// mostTries is the largest number of new attempts while other processes keep remaking an index. Then the command
+	// fails.
 	mostTries = 5
 	// lockStep is the time between two checks of a lock.
 	lockStep = 50 * time.Millisecond

@@ -21,7 +21,7 @@ type Collection struct {
 	Store string
 	// Hash identifies the version of the documents.
 	Hash string
-	// Indexed is how long indexing took. It is 0 if the index existed before.
+	// Indexed is the duration of indexing. It is 0 if the index existed before.
 	Indexed time.Duration
 	// Bytes is the size of the index on disk.
 	Bytes int64

@@ -37,12 +37,12 @@ type Column struct {
 
 // Options say how to run queries.
 type Options struct {
-	// Depth is how many results a query returns, 1..profile.MaxLimit. A profile may retrieve more hits for a larger
-	// depth. The first ten of a hundred results may therefore differ from the results of a search for ten.
+	// Depth is the largest number of results of a query, 1..profile.MaxLimit. A profile may retrieve more hits for a
+	// larger depth. The first ten of a hundred results may therefore differ from the results of a search for ten.
 	Depth int
 	// Plain says that queries have no syntax: quotes, signs and field names are plain words.
 	Plain bool
-	// Workers is how many queries run at the same time. Latencies mean something only if it is 1.
+	// Workers is the number of queries that run at the same time. Latencies mean something only if Workers is 1.
 	Workers int
 	// Progress is called with the number of finished queries. Calls never overlap. It may be nil.
 	Progress func(done, all int)
@@ -63,8 +63,8 @@ type Run struct {
 	Parameters map[string]string
 	// ProfileHash identifies the computation of the profile with its parameters.
 	ProfileHash string
-	// Degraded is how many queries had a failed branch. Empty is how many queries found nothing. Notes are the notes of
-	// all searches, without duplicates.
+	// Degraded is the number of queries with a failed branch. Empty is the number of queries without results. Notes are
+	// the notes of all searches, without duplicates.
 	Degraded, Empty int
 	Notes           []string
 }

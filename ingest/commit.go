@@ -14,7 +14,7 @@ import (
 // commits holds what the next commit publishes, and the state of the last commit.
 type commits struct {
 	update catalog.Update
-	// removing is how many documents of worklist.removed the next commit removes.
+	// removing is the number of documents of worklist.removed that the next commit removes.
 	removing int
 	// written holds the documents that were written to the store, by ID.
 	written map[sheaf.ID]writtenDocument

@@ -127,7 +127,7 @@ func decodeWide(data []byte) (text []byte, name string, ok bool) {
 	return nil, "", false
 }
 
-// leastPlain is how many bytes of UTF-8 a UTF-16 text must have in one place to count as mixed. Fewer bytes may be
+// leastPlain is the smallest number of neighboring bytes that count as UTF-8 inside a UTF-16 text. Fewer bytes may be
 // Chinese characters in UTF-16 that look like UTF-8.
 const leastPlain = 16
 
@@ -353,9 +353,9 @@ const (
 		"려연위점분화재현물당집식행방회할된체금업개교통중발음"
 )
 
-// sampleBytes is how many bytes of text are enough to detect the encoding. An encoding of a language without Latin
-// letters fits only a text with at least leastSigns characters beyond ASCII. For a legacy with common ranges,
-// leastCommon characters are enough, if isCommon accepts them.
+// sampleBytes is the largest number of bytes of text that are read to detect the encoding. An encoding of a language
+// without Latin letters fits only a text with at least leastSigns characters beyond ASCII. For a legacy with common
+// ranges, leastCommon characters are enough, if isCommon accepts them.
 const (
 	sampleBytes = 64 << 10
 	leastSigns  = 6

@@ -39,7 +39,7 @@ type Options struct {
 	HideComments func() bool
 	// Embedder makes vectors; nil makes none.
 	Embedder model.Embedder
-	// Workers is how many files are read and cut at once; 0 means one for each core.
+	// Workers is the number of files that are read and cut at once; 0 means one for each core.
 	Workers int
 	// CommitBytes limits the bytes of files in one commit; 0 means DefaultCommitBytes. Commits of a run have similar
 	// sizes.
@@ -76,7 +76,7 @@ const (
 	PhaseCommit Phase = "writing"
 )
 
-// Progress is how far a run is.
+// Progress says what a run has done so far.
 type Progress struct {
 	Phase     Phase
 	Files     int // files that are done

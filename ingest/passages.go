@@ -232,8 +232,8 @@ func (w *worker) vectors(ctx context.Context, it *item, doc *sheaf.Document, at 
 // errNoModel means that vectors are missing because no model is configured. A later run with a model adds them.
 var errNoModel = errors.New("no model is configured")
 
-// refusedFor is how long an embedder may refuse every document before the run stops asking it. A failing server takes
-// seconds for each document, with the pauses between attempts.
+// refusedFor is the longest time for which an embedder may refuse every document. Then the run stops asking the
+// embedder. A failing server takes seconds for each document, with the pauses between attempts.
 const refusedFor = time.Minute
 
 // embedding records during a run whether the embedder works.

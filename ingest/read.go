@@ -34,7 +34,7 @@ func (it *item) content() (content, error) {
 	return read(filepath.Join(it.root, filepath.FromSlash(it.path)))
 }
 
-// readAttempts is how many times read tries to read a file that changes during the read.
+// readAttempts is the largest number of times that read reads a file that changes during the read.
 const readAttempts = 3
 
 // content is the text of a file, with what is known about the file.
@@ -115,7 +115,7 @@ func isRecent(modified, now time.Time) bool {
 	return now.Sub(modified).Abs() < window
 }
 
-// headBytes is how much of a file is examined to decide whether it is text.
+// headBytes is the largest number of bytes at the start of a file that decide whether the file is text.
 const headBytes = 8 << 10
 
 // isBinary reports whether data is not text. It examines the first 8 KB, where zero bytes count as control characters.

@@ -252,7 +252,7 @@ func (w *worker) index(ctx context.Context, it *item) error {
 	return nil
 }
 
-// pieceChunks is how many chunks of a document are embedded and written at once, to limit memory.
+// pieceChunks is the largest number of chunks of a document that are embedded and written at once, to limit memory.
 const pieceChunks = 256
 
 // add adds vectors to the chunks of a document, writes the chunks and counts them. fault says why vectors are missing.

@@ -31,8 +31,8 @@ const (
 // errEmptying means that a rebuild must still empty the store.
 var errEmptying = fmt.Errorf("%w: the store still holds its earlier content", ErrRebuilt)
 
-// emptyingWait is how long whenEmptied waits for the store to be emptied. emptyingStep is the time between two
-// attempts. The process that rebuilds an index empties the store at once, unless it ends too early.
+// emptyingWait is the longest time that whenEmptied waits for another process to empty the store. emptyingStep is the
+// time between two attempts. The process that rebuilds an index empties the store at once, unless it ends too early.
 const (
 	emptyingWait = time.Second
 	emptyingStep = 20 * time.Millisecond

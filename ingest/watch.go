@@ -34,8 +34,8 @@ const (
 	pollShare = 20
 )
 
-// lockPatience is how long another process may write before Watch reports it. When several processes watch a folder,
-// one of them indexes a saved file. The other processes and given documents wait.
+// lockPatience is the longest time that another process may write before Watch reports it. When several processes watch
+// a folder, one of them indexes a saved file. The other processes and given documents wait.
 const lockPatience = 5 * time.Second
 
 // Watch keeps the index up to date until ctx ends, then returns nil. It returns an error only for invalid options.

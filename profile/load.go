@@ -25,7 +25,7 @@ const Default = "sheaf"
 // sheaf.ErrNotFound. A nil Source has the built-in profiles.
 type Source func(name string) (file string, text []byte, err error)
 
-// maxExtends is how many profiles may extend each other in a chain.
+// maxExtends is the largest number of profiles that extend one another in a chain. A longer chain is an error.
 const maxExtends = 8
 
 // Builtin is the [Source] of the profiles that are built into the program. For other names, the error lists these.

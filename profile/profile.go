@@ -95,7 +95,7 @@ const (
 // Plan is a profile bound to a query. Every number in it is computed and checked.
 type Plan struct {
 	Profile *Profile
-	// Limit is how many results the query returns at most.
+	// Limit is the largest number of results of the query.
 	Limit int
 	// Values has the values of all parameters as text.
 	Values map[string]string
@@ -110,7 +110,7 @@ type Plan struct {
 
 // Expand says how a chat model expands a query.
 type Expand struct {
-	// Variants is how many other wordings of the query the model should write.
+	// Variants is the number of other wordings of the query that the model should write.
 	Variants int
 	// Passage asks the model for an invented answer. The answer is embedded too, and a hit counts with its larger
 	// similarity, to the query or the answer. (Gao and others: Precise Zero-Shot Dense Retrieval without Relevance
@@ -125,9 +125,9 @@ type Expand struct {
 
 // Scan limits a search in files without an index.
 type Scan struct {
-	// Files is how many candidate files are read at most. ChunkChars is the maximum number of characters in a chunk.
-	// MaxVectors is how many chunks get vectors at most. ListValues is how many values of a property are searched at
-	// most. FrontmatterDepth is the largest depth at which values are searched.
+	// Files is the largest number of candidate files that are read. ChunkChars is the largest number of characters in a
+	// chunk. MaxVectors is the largest number of chunks that get vectors. ListValues is the largest number of values of a
+	// property that are searched. FrontmatterDepth is the largest depth at which values are searched.
 	Files, ChunkChars, MaxVectors, ListValues, FrontmatterDepth int
 	// MemoryBytes limits the memory for the cut files and for their index.
 	MemoryBytes int64
@@ -143,7 +143,7 @@ type Phase struct {
 	// FusionText is the fusion in the form that a profile has.
 	FusionText string
 	Then       []Step
-	// Limit is how many hits of a first phase are kept. It is 0 for the main phase.
+	// Limit is the largest number of hits that a first phase keeps. It is 0 for the main phase.
 	Limit int
 }
 
@@ -151,7 +151,7 @@ type Phase struct {
 type Branch struct {
 	Name     string
 	Retrieve Retrieve
-	// Limit is how many hits to retrieve.
+	// Limit is the largest number of hits to retrieve.
 	Limit int
 	// Weight is the weight of the branch in the fusion. A branch of weight 0 need not run.
 	Weight float64
@@ -183,7 +183,7 @@ type Field struct {
 // VectorBranch says how to match vectors.
 type VectorBranch struct {
 	Field string // "body" or "title"
-	// Candidates is how many passages an approximate store examines. If it is 0, the store chooses.
+	// Candidates is the number of passages that an approximate store examines. If Candidates is 0, the store chooses.
 	Candidates int
 }
 
@@ -194,8 +194,8 @@ type Step struct {
 	Name  string
 	Text  string
 	Stage rank.Stage
-	// Most is how many hits the stage keeps at most. It is math.MaxInt if there is no maximum. Drops says that the
-	// stage may drop hits, or replace hits by their parents.
+	// Most is the largest number of hits that the stage keeps. It is math.MaxInt if there is no maximum. Drops says that
+	// the stage may drop hits, or replace hits by their parents.
 	Most  int
 	Drops bool
 

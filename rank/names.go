@@ -124,7 +124,7 @@ func (v nameValue) explain(what, owner string, weight float64) sheaf.Explanation
 	return called(e, sheaf.KindName, map[string]sheaf.Value{"of": sheaf.TextValue(owner), "name": sheaf.TextValue(name)})
 }
 
-// shownName is how many characters of a name an explanation shows at most.
+// shownName is the largest number of characters of a name in an explanation. A longer name is cut and ends with "…".
 const shownName = 100
 
 // shortened cuts a name to at most shownName characters.

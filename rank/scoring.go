@@ -30,7 +30,7 @@ const (
 // Scoring is a [Method] with its parameters.
 type Scoring struct {
 	Method Method
-	// M is how many of the best scores count in TopMSum, TopMAvg and DecayedSum. If M is 0, no score counts.
+	// M is the largest number of best scores that count in TopMSum, TopMAvg and DecayedSum. If M is 0, no score counts.
 	M int
 	// Decay is the factor of DecayedSum, 0..1.
 	Decay float64

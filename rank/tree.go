@@ -26,7 +26,7 @@ import (
 type Tree struct {
 	// Threshold is the smallest share of a parent's children that must match. It is above 0 and at most 1.
 	Threshold float64
-	// MinMatches is how many children must match at least. It is 1 or more. With 1, a document with one heading
+	// MinMatches is the smallest number of matching children. It is 1 or more. With 1, a document with one heading
 	// replaces a hit under this heading.
 	MinMatches int
 	// Nested says what happens to a hit inside another hit.

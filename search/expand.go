@@ -40,7 +40,7 @@ const (
 	maxTermChars    = 64
 	maxTerms        = 16
 	maxPassageChars = 2000
-	// maxAskedChars is how many characters of a query the model sees.
+	// maxAskedChars is the largest number of characters of a query that the model sees.
 	maxAskedChars = 1000
 )
 

@@ -18,7 +18,7 @@ const (
 	// leastMisspelt is the length in letters from which a word may have one typing error. mostEdited is the length from
 	// which it may have two.
 	leastMisspelt, mostEdited = 4, 6
-	// mostSimilar is how many chunks with similar words are read to find the word that the user meant.
+	// mostSimilar is the largest number of chunks that are read to find the word that the user meant.
 	mostSimilar = 3
 )
 

@@ -181,8 +181,8 @@ func (r *run) outcomeOf(b *profile.Branch, within []sheaf.ID) outcome {
 	return o
 }
 
-// listLimit is how many chunks a branch retrieves for a query without words. Such a query lists the matches of its
-// filter in the order of IDs. With a smaller limit, one long document could fill the list.
+// listLimit is the largest number of chunks that a branch retrieves for a query without words. Such a query lists the
+// matches of its filter in the order of IDs. With a smaller limit, one long document could fill the list.
 const listLimit = 1000
 
 // list raises the limit of a request to listLimit, if the store accepts it.

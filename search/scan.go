@@ -61,8 +61,8 @@ type Scanned struct {
 
 // ScanCounts counts what a scan examined.
 type ScanCounts struct {
-	// Files is how many files the scan examined. Matched is how many of them have a text to search for. Candidates is
-	// how many of these are in the store, with Chunks chunks in all.
+	// Files is the number of files that the scan examined. Matched is the number of these files that have one of the texts
+	// to search for. Candidates is the number of matched files in the store, and Chunks is the number of their chunks.
 	Files, Matched, Candidates, Chunks int
 	// Bytes is roughly how much memory the scan uses.
 	Bytes int64

@@ -101,8 +101,8 @@ type Result struct {
 	More bool
 	// Facets are the counts of Options.Facets, each with at most 100 values.
 	Facets []store.Facet
-	// Matches is how many chunks the words and filters match, if Options.Count is set. It is nil for an empty query
-	// without Options.Order.
+	// Matches is the number of chunks that the words and filters match, if Options.Count is set. It is nil for an empty
+	// query without Options.Order.
 	Matches *int
 	// Answerable is false if no result is likely to answer the query: see [Calibration.Answerable]. It is nil without a
 	// calibration, and for a query without words, such as a filter.

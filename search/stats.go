@@ -122,8 +122,8 @@ type queryParts struct {
 	looked  int // number of words so far
 }
 
-// place is one occurrence of a part in the query: the index of the part, and its factor there. share is how many words
-// of the query's text one counted word represents: all words divided by counted words.
+// place is one occurrence of a part in the query: the index of the part, and its factor there. share is the number of
+// words of the query's text divided by the number of counted words.
 type place struct {
 	part          int
 	factor, share float64

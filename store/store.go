@@ -174,7 +174,8 @@ type VectorRequest struct {
 	Field string
 	// Vector has unit length, and as many dimensions as the vector field.
 	Vector []float32
-	// Candidates is how many passages an approximate search examines; 0 lets the store choose. Exact stores ignore it.
+	// Candidates is the number of passages that an approximate search examines; 0 lets the store choose. Exact stores
+	// ignore it.
 	Candidates int
 	// Matching restricts the hits, before Limit, to chunks that match these words. It does not change the scores. Nil
 	// means no restriction. A store that is not a [Matcher] refuses Matching.

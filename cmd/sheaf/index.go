@@ -206,8 +206,8 @@ func (s *session) printIndexed(out *indexJSON, report *ingest.Report) {
 }
 
 const (
-	// indexMemory is how many bytes of memory indexing needs besides the files. Above this size, the process collects
-	// garbage more often.
+	// indexMemory is the number of bytes of memory that indexing needs besides the files. Above this size, the process
+	// collects garbage more often.
 	indexMemory = 90 << 20
 	// fewBytes is the largest size of a small run in bytes. For such a run, collecting garbage early only costs time.
 	fewBytes = 4 << 20

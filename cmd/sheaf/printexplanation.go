@@ -27,7 +27,7 @@ type formulaPrinter struct {
 	explained []sheaf.Explanation
 }
 
-// arithmeticWidth is how many characters of a formula fit on one line.
+// arithmeticWidth is the largest number of characters of a formula on one line. A longer formula is printed in parts.
 const arithmeticWidth = 110
 
 func (a *formulaPrinter) print(e sheaf.Explanation, indent int) {

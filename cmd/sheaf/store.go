@@ -82,9 +82,10 @@ const (
 	connectTimeout = time.Second
 	// queryTimeout is long enough for a model server to load a model and to embed one short text.
 	queryTimeout = 5 * time.Second
-	// hastyBatch is how many passages a model server embeds in about the time of one query.
+	// hastyBatch is the number of passages in one request to a model server while queries wait. The server embeds them in
+	// about the time of one query.
 	hastyBatch = 16
-	// serverRest is how long queries skip a model server after it failed.
+	// serverRest is the time after a failure in which queries do not ask the model server.
 	serverRest = 30 * time.Second
 )
 

@@ -24,7 +24,8 @@ import (
 // FileName is the name of the file in the folder of an index.
 const FileName = "intake.db"
 
-// lockPatience is how long a transaction waits for other processes.
+// lockPatience is the longest time that a transaction waits for other processes. Then the transaction fails with
+// sheaf.ErrUnavailable.
 const lockPatience = 10 * time.Second
 
 // Intake is the intake.db of one index. Each transaction opens and closes the file, so that other processes can read

@@ -249,7 +249,7 @@ func (tx *Tx) Begun() (names []string) {
 	return names
 }
 
-// KeyAge is how long the file keeps the results of idempotent requests. maxKeys limits their number.
+// KeyAge is the time for which the file keeps the results of idempotent requests. maxKeys limits their number.
 const (
 	KeyAge  = 24 * time.Hour
 	maxKeys = 10_000

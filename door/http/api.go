@@ -52,7 +52,7 @@ type Options struct {
 	Limits Limits
 }
 
-// DefaultTime is how long a request may take.
+// DefaultTime is the time limit of a request if Limits.Time is 0.
 const DefaultTime = 10 * time.Second
 
 // Limits limit the work of the server. 0 means the default. New returns an error for a negative value.

@@ -102,7 +102,8 @@ type TaskList struct {
 	Tasks []collection.Task `json:"tasks" doc:"The tasks, newest first, without their results."`
 }
 
-// batchNow is the most documents of a batch that is written while the caller waits. A larger batch becomes a task.
+// batchNow is the largest number of documents in a batch that is written while the caller waits. A larger batch becomes
+// a task.
 const batchNow = 100
 
 func documentRoutes() []*route {

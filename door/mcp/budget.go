@@ -21,7 +21,8 @@ const (
 	shortEach  = 280  // of each result, when there are more than ten
 	shortQuery = 80   // of the query, where the text repeats it
 	minSnippet = 24   // a shorter snippet is left out
-	// shortPrice is how many bytes of an answer a snippet takes besides its text, in both forms of the answer.
+	// shortPrice is the number of bytes that a snippet adds to an answer besides its text. An answer has the snippet
+	// twice, as text and as JSON.
 	shortPrice = len(`   \u003e \n`) + len(`,"snippet":""`)
 )
 

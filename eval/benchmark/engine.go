@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// Top is how many hits a query returns. Pool is how many hits each leg of a hybrid query finds.
+// Top is the largest number of hits that a query returns. Pool is the largest number of hits of each leg of a hybrid
+// query.
 const (
 	Top  = 10
 	Pool = 50

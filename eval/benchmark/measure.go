@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// passes is how many times one client runs the queries of each class.
+	// passes is the number of times that one client runs the queries of each class.
 	passes = 3
 	// warmupPasses limits the time of the first pass: it may take this many times the limit of a measured pass. The first
 	// pass is not measured, but only its answers are judged.
@@ -65,7 +65,7 @@ func measure(ctx context.Context, queries []Query, m Meta, r *Result, f askFunc)
 }
 
 // runTogether runs the queries with the indexes in list, with several clients at the same time. A client that is ready
-// takes the next query. runTogether ends after limit, or after every query ran twice. qps is how many queries ran in a
+// takes the next query. runTogether ends after limit, or after every query ran twice. qps is the number of queries in a
 // second; micros has the microseconds of each query. err is the last error of a query.
 func runTogether(ctx context.Context, list []int, clients int, limit time.Duration, f askFunc) (qps float64,
 	micros []float64, err error) {

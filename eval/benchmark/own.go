@@ -49,7 +49,7 @@ func (e *ownTask) Open(dir string) error {
 
 func (e *ownTask) Close() error { return e.store.Close() }
 
-// batchChunks is how many chunks one batch for Sheaf's engine has.
+// batchChunks is the largest number of chunks in one batch for Sheaf's engine.
 const batchChunks = 2000
 
 // Build implements [Engine]. It adds batches on all processors at the same time.

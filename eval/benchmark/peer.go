@@ -143,7 +143,8 @@ func FindPeers(dir string) ([]Peer, error) {
 // errNoTask says that the engine does not support a task.
 var errNoTask = errors.New("does not do this")
 
-// saidBytes is how many bytes of a failed peer's error stream an error shows. They are the last bytes.
+// saidBytes is the largest number of bytes that an error shows of a failed peer's error stream. It shows the last
+// bytes.
 const saidBytes = 2000
 
 // Run lets a peer do a task on the corpus in dir. If it fails, the error shows the end of its error stream.

@@ -28,10 +28,10 @@ type Options struct {
 	Peers []Peer
 	// Work is a folder for corpora and indexes. Run removes its files there at the end.
 	Work string
-	// Clients is how many clients ask at the same time. Seconds is the time limit of each pass.
+	// Clients is the number of clients that ask at the same time. Seconds is the time limit of each pass.
 	Clients int
 	Seconds float64
-	// Limit is how long an engine may take for one task and size. 0 means no limit. Run skips an engine if its time for
+	// Limit is the longest time of an engine for one task and size. 0 means no limit. Run skips an engine if its time for
 	// a smaller size shows that it would take longer.
 	Limit time.Duration
 	// Embedder computes the vectors. For TaskWide, [wide] makes them longer.

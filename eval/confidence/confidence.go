@@ -25,7 +25,7 @@ type Question struct {
 	Group string
 }
 
-// depth is how many results of each question are used.
+// depth is the largest number of results of each question.
 const depth = 5
 
 // Answers has the first results of one collection for each question.

@@ -12,8 +12,8 @@ const (
 	// maxJudged limits the judged queries of a data set. maxOthers limits the questions from other data sets.
 	maxJudged = 400
 	maxOthers = 80
-	// otherWords is how many words a question from another data set must have. A single word, or the name of a page,
-	// may have an answer in any data set.
+	// otherWords is the smallest number of words of a question from another data set. Shorter questions are not used. A
+	// single word, or the name of a page, may have an answer in any data set.
 	otherWords = 4
 )
 

@@ -22,7 +22,7 @@ type Report struct {
 func (r *Report) Better() bool { return r.Shipped == nil || r.Learned.Brier < r.Shipped.Brier }
 
 const (
-	// minQuestions is how many questions a folder must give.
+	// minQuestions is the smallest number of questions to learn from. A folder that gives fewer is an error.
 	minQuestions = 40
 	// foldCount is the number of folds (groups of questions). Each fold is judged by the fit to the other folds.
 	foldCount = 5

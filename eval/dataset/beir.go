@@ -21,7 +21,7 @@ import (
 	"sheaf"
 )
 
-// maxLine is how many bytes a line of a file may have. A longer line is an error.
+// maxLine is the largest number of bytes in a line of a file. A longer line is an error.
 const maxLine = 64 << 20
 
 // IsBEIR reports whether the folder dir has the BEIR layout.

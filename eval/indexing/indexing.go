@@ -192,7 +192,7 @@ func givenDocuments(d *dataset.Dataset) []ingest.Given {
 	return docs
 }
 
-// sampleTexts is how many documents are read to detect the language.
+// sampleTexts is about the largest number of documents that are read to detect the language.
 const sampleTexts = 60
 
 // sample returns the beginnings of some documents. They come from all parts of the collection.
@@ -230,7 +230,8 @@ func (o *Options) folder(d *dataset.Dataset) (string, error) {
 	return filepath.Join(o.Cache, fmt.Sprintf("%s-%016x", plainName(d.Name), key)), nil
 }
 
-// keptIndexes is how many indexes of one data set the cache keeps.
+// keptIndexes is the largest number of indexes of one data set in the cache. sweep removes the indexes with the oldest
+// last use.
 const keptIndexes = 3
 
 // sweep removes the old indexes of a data set from the cache. It ignores errors, because an old index does no harm.

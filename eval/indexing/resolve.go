@@ -77,5 +77,5 @@ func resolveSection(path, heading string, v *catalog.View) (string, error) {
 	return "", fmt.Errorf("%w: no note %q in the folder, or it is left out", sheaf.ErrNotFound, path)
 }
 
-// maxNamed is how many headings an error lists at most.
+// maxNamed is the largest number of headings that an error lists.
 const maxNamed = 20

@@ -146,7 +146,7 @@ type Step struct {
 	Approximate bool
 	// Alike says that both stores count lengths and idf in the same way, so these cause no difference.
 	Alike bool
-	// Shards is how many parts the store has. Each part may count words on its own. 0 means unknown.
+	// Shards is the number of parts of the store. Each part may count words on its own. 0 means unknown.
 	Shards int
 	// Chosen says that other branches or a first phase found the hits that the step scores. On the other store they may
 	// have found other hits.

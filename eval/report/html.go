@@ -43,7 +43,8 @@ type mostChanged struct {
 	Gained, Lost              []eval.Change
 }
 
-// listedQueries is how many queries with gains a page lists, and how many with losses.
+// listedQueries is the largest number of queries with gains that a page lists. It lists at most as many queries with
+// losses.
 const listedQueries = 10
 
 // HTML writes the reports as one page that loads no other files. The page has tables with intervals and tests. It

@@ -62,9 +62,9 @@ func (i *Item) Filter() sheaf.Filter {
 
 // Wanted says how many queries to make.
 type Wanted struct {
-	// PerKind is how many queries to make of each kind. If the documents have too little text, there are fewer.
+	// PerKind is the wanted number of queries of each kind. If the documents have too little text, there are fewer.
 	PerKind int
-	// Impossible is how many queries to make of each kind that has no answer.
+	// Impossible is the wanted number of queries of each kind that has no answer.
 	Impossible int
 	Seed       uint64
 }

@@ -25,7 +25,7 @@ import (
 // of the answering document, and of the answering chunk. A ranking of whole documents can therefore score too.
 const Measure = "RR@10"
 
-// depth is how many results a query returns, because a user sees only these.
+// depth is the largest number of results of a query. A user sees only the first ten.
 const depth = 10
 
 // Options say how many queries to make and what to compare.
@@ -77,7 +77,7 @@ type ColumnReport struct {
 	P float64 `json:"p"`
 }
 
-// minQueries is how many queries a verdict needs at least.
+// minQueries is the smallest number of queries for a verdict. With fewer, Judged returns sheaf.ErrInvalid.
 const minQueries = 20
 
 // Judged returns a cached copy of c. Its data set has queries that are made from the documents of c. The kind of a

@@ -11,8 +11,8 @@ import (
 // maxUnpacked limits the unpacked size of a block in bytes. The decoder accepts no larger window.
 const maxUnpacked = zstd.MaxWindowSize
 
-// recordWindow is how many bytes back the compressor of records looks. Only blocks with unusually
-// long descriptions are longer. The default of some megabytes would waste memory.
+// recordWindow is the largest distance in bytes at which the compressor of records finds repetitions. Only blocks with
+// unusually long descriptions are longer. The default of some megabytes would waste memory.
 const recordWindow = 256 << 10
 
 // These compress blocks of records, and texts. The fastest level takes a third of the default level's time and makes

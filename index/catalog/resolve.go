@@ -209,7 +209,8 @@ func (v *View) fromAbove(among Among, tree, plain, suffix string) (found []sheaf
 	return found
 }
 
-// maxRootEnds is how many folders above a tree may be a site's root: a language, a version and their parent.
+// maxRootEnds is the largest number of folders above a tree that may be a site's root. They are a language, a version
+// and their parent.
 const maxRootEnds = 3
 
 // rootEnds returns the ends of the path of a tree's folder, folded and with the shortest first: "en", "docs/en".

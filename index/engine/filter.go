@@ -22,11 +22,12 @@ type fieldOf struct {
 	lengths     bm25.Lengths
 }
 
-// statsKept is how many statistics of fields one cache holds.
+// statsKept is the largest number of statistics of fields in one cache.
 const statsKept = 1 << 10
 
-// filtersKept is how many filters a snapshot caches. A cached filter takes one bit for each chunk. If a caller may see
-// only a part of the index, all requests of a search have the same filter. So the cache then saves work.
+// filtersKept is the largest number of filters that a snapshot caches. A cached filter takes one bit for each chunk. If
+// a caller may see only a part of the index, all requests of a search have the same filter. So the cache then saves
+// work.
 const filtersKept = 32
 
 // filterChunks returns the chunks that pass a filter, which must not be nil.

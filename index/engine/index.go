@@ -81,9 +81,9 @@ type Options struct {
 	// Vectors are the vector fields and their models. An index can be opened only with the models that made it. Open
 	// does not compare fields that are missing here.
 	Vectors []VectorModel
-	// Memory limits the memory in bytes for adding and writing chunks. File pages and the caller's memory do not count.
-	// 0 means DefaultMemory; see also LeastMemory. Background merges of several segments take at most half.
-	// GatherMemory is how many bytes of Memory a load fills before it writes a run; 0 means all of Memory.
+	// Memory limits the memory in bytes for adding and writing chunks. File pages and the caller's memory do not count. 0
+	// means DefaultMemory; see also LeastMemory. Background merges of several segments take at most half. A load writes a
+	// run when it has filled GatherMemory bytes of Memory; 0 means all of Memory.
 	Memory, GatherMemory int64
 	// MergeRate limits the bytes that background merges write in a second. 0 means DefaultMergeRate. NoMerges pauses
 	// background merges until ResumeMerges.

@@ -24,8 +24,8 @@ import (
 // slack is a factor for upper bounds. A bound times slack exceeds every score that it covers, despite rounding.
 const slack = 1 + 1e-9
 
-// pendingMost is how many chunks may wait for their exact score before run computes these scores. Many chunks wait when
-// their scores are nearly equal.
+// pendingMost is the largest number of chunks that wait for their exact score. When more wait, run computes these
+// scores. Many chunks wait when their scores are nearly equal.
 const pendingMost = 4096
 
 // bound is a clause (a term in a field), with the largest score that it can add.

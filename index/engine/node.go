@@ -66,7 +66,8 @@ type clause struct {
 	list    postings.List // the list of the cursor
 }
 
-// listHead is how many bytes to prefetch before a posting list is opened: its header and some of its bounds.
+// listHead is the number of bytes to prefetch before a posting list is opened. They hold its header and some of its
+// bounds.
 const listHead = 512
 
 // appendClauses appends the clauses of terms in one view. Each clause has a cursor before the first posting.

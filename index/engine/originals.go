@@ -56,8 +56,9 @@ func (o *original) offer(chunk string, score float32) {
 	o.best = o.best[:min(len(o.best), recallMost)]
 }
 
-// recallOf compares hits with the k chunks that are nearest by the vectors before rounding. of is the number of these
-// chunks, and found is how many of them are in hits. Each hit without vectors before rounding reduces k by one.
+// recallOf compares hits with the k chunks that are nearest by the vectors before rounding. The result "of" is the
+// number of these chunks, and found is the number of these chunks in hits. Each hit without vectors before rounding
+// reduces k by one.
 func (o *original) recallOf(hits sheaf.Ranking, k int) (found, of int) {
 	hits = hits[:min(len(hits), k)]
 	for _, h := range hits {

@@ -47,8 +47,8 @@ type Vector struct {
 	// Exact compares every stored vector with the query. Without Exact, large segments first compare short codes of the
 	// vectors.
 	Exact bool
-	// Candidates is the least number of passages that a large segment compares exactly. Each segment also has its own
-	// least number, measured when it was written; the larger number counts.
+	// Candidates is the smallest number of passages that a large segment compares exactly. Each segment also has a
+	// smallest number of its own, measured when the segment was written. The larger of the two numbers counts.
 	Candidates int
 }
 

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// termsKept is how many terms a segment caches. An entry takes 200 bytes with two fields, and 1 kB with MaxFields
-	// fields.
+	// termsKept is the largest number of terms that a segment caches. An entry takes 200 bytes with two fields, and 1 kB
+	// with MaxFields fields.
 	termsKept = 1 << 10
 	termBytes = 64
 )

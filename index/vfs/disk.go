@@ -18,7 +18,8 @@ type Disk struct{}
 
 var _ FS = Disk{}
 
-// lockTries is how often Lock retries a locked file. A process that only checks a lock holds it shorter than one retry.
+// lockTries is the largest number of times that Lock tries a locked file again. A process that only checks a lock
+// releases the lock before the next attempt.
 const lockTries = 5
 
 // Create implements [FS].

@@ -33,7 +33,7 @@ func WriteFile(path string, content []byte, mode fs.FileMode) error {
 // unfinished is a part of the name of a file that WriteFile has not renamed yet.
 const unfinished = ".new-"
 
-// UnfinishedAge is how long after the last write an unfinished file of WriteFile counts as abandoned.
+// UnfinishedAge is the time after the last write when an unfinished file of WriteFile counts as abandoned.
 const UnfinishedAge = time.Minute
 
 // Sweep removes unfinished files of WriteFile from a folder if nothing was written to them for age. dir may be missing.

@@ -32,7 +32,7 @@ func Cut(text string) (rest, id string, ok bool) {
 	return text[:open], id, true
 }
 
-// reach is how many bytes are searched for the end of a list.
+// reach is the largest number of bytes in a list. A longer list counts as text.
 const reach = 512
 
 // Inside returns the length of the attribute list at byte i of a text, or 0 without a list. The list must follow a

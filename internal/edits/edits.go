@@ -3,8 +3,8 @@ package edits
 
 import "slices"
 
-// Weight returns 1/(1+d) for the distance d from a to b. It is 0 if d exceeds limit. It is also 0 if the first letters
-// differ; prefix is how many letters must be equal.
+// Weight returns 1/(1+d) for the distance d from a to b. It returns 0 if d exceeds limit, or if the first prefix
+// characters differ.
 func Weight(a, b []rune, limit, prefix int) float64 {
 	prefix = min(prefix, len(b))
 	if len(a) < prefix || !slices.Equal(a[:prefix], b[:prefix]) {

@@ -52,7 +52,8 @@ func Parse(s string) (l Link, size int, ok bool) {
 	return l, end + 2, l.Target != "" || l.Fragment != ""
 }
 
-// addressReach is how many bytes are searched for the end of an address.
+// addressReach is the largest number of bytes in parentheses with an address. Longer text in parentheses counts as a
+// remark.
 const addressReach = 1024
 
 // BeginsAddress reports whether the parentheses at the start of a text contain an address, not a remark.

@@ -31,8 +31,8 @@ type Server struct {
 	Model string
 	// Key is sent as a bearer token unless it is empty. Errors never contain the key.
 	Key string
-	// Timeout limits one request, in addition to the context; 0 is defaultTimeout. Attempts is how
-	// often the client tries a request while the server is busy; 0 is defaultAttempts.
+	// Timeout limits one request, in addition to the context; 0 is defaultTimeout. Attempts is the largest number of
+	// attempts of a request while the server is busy; 0 is defaultAttempts.
 	Timeout  time.Duration
 	Attempts int
 	// Client sends the requests and does not follow redirects; nil creates a client.

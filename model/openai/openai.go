@@ -42,8 +42,8 @@ type Options struct {
 	// QueryTimeout, if above 0, limits the request for a query. The client then makes only one attempt: a user
 	// waits, and search by words works without the vector.
 	QueryTimeout time.Duration
-	// Rest is how long queries fail at once after a fault, with the same error. A fault is a server that the client
-	// could not reach, or that did not answer a query in time. With 0 every query tries the server. Passages always
+	// Rest is the time after a fault in which queries fail at once, with the same error. A fault is a server that the
+	// client could not reach, or that did not answer a query in time. With 0 every query tries the server. Passages always
 	// try the server. A failure on a passage does not delay queries.
 	Rest time.Duration
 	// ConnectTimeout limits the time to connect to the server; 0 means the timeout of the request.

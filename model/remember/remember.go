@@ -54,7 +54,8 @@ func (c *Embedder) Model() string { return c.inner.Model() }
 // Dims implements model.Embedder.
 func (c *Embedder) Dims() int { return c.inner.Dims() }
 
-// portion is how many texts are embedded before their vectors are stored. So vectors survive if later passages fail.
+// portion is the largest number of texts that are embedded before their vectors are stored. So vectors survive if later
+// texts fail.
 const portion = 64
 
 // Embed implements model.Embedder. If the file is unusable, Embed computes the vectors again.

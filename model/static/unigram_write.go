@@ -21,7 +21,7 @@ type UnigramPiece struct {
 	Row []float32
 }
 
-// unseenPenalty is how far the score of an unknown character is below the lowest score, as in SentencePiece.
+// unseenPenalty is the difference between the lowest score and the score of an unknown character, as in SentencePiece.
 const unseenPenalty = 10
 
 // WriteUnigram returns the file of a table of this name (at most 40 bytes). It is used beside an English table with

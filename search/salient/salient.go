@@ -15,11 +15,11 @@ import (
 
 // These are bounds of the work for one text.
 const (
-	// maxBytes is how many bytes of a text are read.
+	// maxBytes is the largest number of bytes of a text that are read.
 	maxBytes = 256 << 10
-	// maxCandidates is how many words are counted in the collection.
+	// maxCandidates is the largest number of words that are counted in the collection.
 	maxCandidates = 32
-	// maxWords is how many words the query has.
+	// maxWords is the largest number of words in the query.
 	maxWords = 12
 )
 

@@ -283,7 +283,7 @@ func lineMark(line string) int {
 	return 0
 }
 
-// labelReach is how many bytes are searched for the end of a label of a footnote or callout.
+// labelReach is the largest number of bytes in the label of a footnote or callout. A longer label counts as text.
 const labelReach = 100
 
 // footnote returns the length of [^label] at the beginning of text, or 0.
@@ -521,7 +521,7 @@ func headingAttributes(text string, i int) int {
 	return len(list)
 }
 
-// linkReach is how many bytes are searched for the end of a link.
+// linkReach is the largest number of bytes that are searched for the end of a link.
 const linkReach = 512
 
 // linkTextEnd returns where "](" ends the text of the link at the beginning of rest. If it does not end, it returns 0.
@@ -658,7 +658,7 @@ func labelLength(rest string) int {
 	return strings.IndexByte(rest[1:min(len(rest), linkReach)], ']') + 2
 }
 
-// markupReach is how many bytes are searched for the end of a tag or comment.
+// markupReach is the largest number of bytes that are searched for the end of a tag or comment.
 const markupReach = 1024
 
 // htmlTags are the tags that readers do not see. The cleaner keeps other tags, because they may be type parameters

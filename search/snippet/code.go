@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// codeReach is how many bytes are searched for the ends of a code span.
+// codeReach is the largest number of bytes that are searched for the ends of a code span.
 const codeReach = 1024
 
 // paragraphEnds are texts that contain the end of a paragraph.

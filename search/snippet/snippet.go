@@ -11,11 +11,11 @@ import (
 
 // These are bounds of the work for one snippet, for texts of any length.
 const (
-	// scanBytes is how much of the beginning of a text is analyzed.
+	// scanBytes is the largest number of bytes at the beginning of a text that are analyzed.
 	scanBytes = 256 << 10
-	// jumpBytes is how many bytes are analyzed after a later place that seems to have a rarer word.
+	// jumpBytes is the largest number of bytes that are analyzed after a later place with a rarer word.
 	jumpBytes = 64 << 10
-	// jumpWords is how many words of the query are searched in the later parts of a text.
+	// jumpWords is the largest number of words of the query that are searched in the later parts of a text.
 	jumpWords = 4
 	// mostMatches limits how many matches in a text are compared.
 	mostMatches = 20_000
@@ -23,7 +23,7 @@ const (
 	mostTerms = 64
 	// longestHeading limits the bytes of a table's heading row and of the row below it.
 	longestHeading = 4 << 10
-	// leastWidth is the least width of a snippet in columns.
+	// leastWidth is the smallest width of a snippet in columns. A smaller wanted width counts as leastWidth.
 	leastWidth = 20
 )
 

@@ -35,16 +35,16 @@ type Options struct {
 	// the field. The index does not record these two settings, so every Open may choose them.
 	Lengths   bm25.Lengths
 	AllChunks bool
-	// MemoryBytes limits the memory for adding chunks; 0 means 256 MiB. The limit does not include the caller's
-	// memory and file pages. Below LeastMemory, writes work but may exceed the limit. GatherBytes is how much of this
-	// memory a load fills before it writes a part to disk; 0 means all. The commit joins the parts.
+	// MemoryBytes limits the memory for adding chunks; 0 means 256 MiB. The limit does not include the caller's memory and
+	// file pages. Below LeastMemory, writes work but may exceed the limit. A load writes a part to disk when it has filled
+	// GatherBytes of this memory; 0 means all. The commit joins the parts.
 	MemoryBytes, GatherBytes int64
 	// MergeRate limits the bytes per second that background merges write; 0 means 64 MiB. With NoMerges, merges wait
 	// for ResumeMerges, and an index with frequent writes becomes slow.
 	MergeRate int64
-	// Rest is how long the store waits after a write before it joins parts of the index. It joins only parts that
-	// slow down searches and that it can join quickly. Right after opening, it waits a sixteenth of Rest. 0 means
-	// never. Rest suits long-running programs: a short program would end in the middle of the work.
+	// Rest is the pause after a write before the store joins parts of the index. The store joins only parts that slow down
+	// searches and that it can join quickly. Right after opening, it waits a sixteenth of Rest. 0 means never. Rest suits
+	// long-running programs: a short program would end in the middle of the work.
 	Rest time.Duration
 	// ReadOnly forbids writing. The folder must then exist, but need not be writable.
 	ReadOnly bool

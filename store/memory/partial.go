@@ -64,7 +64,7 @@ func (w *wantedTerms) accepts(t *analysis.Term) bool {
 		})
 }
 
-// parallelChunks is how many chunks a worker analyzes at a time. Neighboring chunks often share texts.
+// parallelChunks is the largest number of chunks that a worker takes at a time. Neighboring chunks often share texts.
 const parallelChunks = 32
 
 // analyzeAll analyzes chunks and returns them in the same order. The caller must hold b.writing.

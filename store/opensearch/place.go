@@ -58,7 +58,7 @@ func (s *Store) pin(ctx context.Context) error {
 	return err
 }
 
-// followEvery is the least time between two look-ups of the store's name.
+// followEvery is the shortest time between two look-ups of the store's name.
 const followEvery = time.Second
 
 // follow looks up the store's name. If it leads to another index with the same settings, the store switches to that

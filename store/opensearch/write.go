@@ -21,11 +21,12 @@ import (
 // These are limits of the requests of a write.
 const (
 	maxBulk = 1 << 19 // bytes; a larger document goes alone
-	// bulks is how many bulk requests are sent at once. The server uses one thread for each.
+	// bulks is the largest number of bulk requests that are sent at once. The server uses one thread for each.
 	bulks    = 2
 	maxID    = 32_000 // bytes of an ID: a word of the index has at most 32,766
 	pageSize = 5000   // keys read at a time
-	// bulkAttempts is the least number of attempts of an action while the server is too busy.
+	// bulkAttempts is the smallest number of attempts of an action while the server is too busy. There are more attempts
+	// as long as the timeout of the write allows.
 	bulkAttempts = 5
 	// bulkAnswer selects the parts of the answer to a bulk request that are needed.
 	bulkAnswer = "?filter_path=errors,items.*.status,items.*.error"

@@ -191,7 +191,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// readAttempts is how often read calls its function if connections break.
+// readAttempts is the largest number of times that read calls its function if connections break.
 const readAttempts = 3
 
 // read calls f, which must only read. If the connection breaks, as when the server restarts, it calls f again.

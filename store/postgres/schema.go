@@ -24,7 +24,8 @@ const (
 	maxDims        = 16_000
 	maxIndexed     = 2_000
 	maxIndexedHalf = 4_000
-	// maxPlain is the most dimensions of a vector that fits into a page with the rest of its row.
+	// maxPlain is the largest number of dimensions of a vector that is stored uncompressed in its row. With more, a row
+	// may not fit into a page.
 	maxPlain = 1_900
 )
 

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// maxAhead is how many results InOrder produces before they are used.
+// maxAhead is the largest number of results that wait to be used. InOrder then pauses producing.
 const maxAhead = 64
 
 // InOrder calls produce for the elements of list, several at a time. Meanwhile it calls use with the results, one at a

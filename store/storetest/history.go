@@ -61,7 +61,8 @@ func RandomHistory(t *testing.T, seed uint64, steps int, a, oracle store.Backend
 	}
 }
 
-// vectorTolerance is how much similarities of a store and the oracle may differ, because a store may round vectors.
+// vectorTolerance is the largest allowed difference between similarities of a store and of the oracle. A store may
+// round vectors.
 const vectorTolerance = 0.01
 
 // history makes random changes and requests.

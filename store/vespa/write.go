@@ -22,7 +22,7 @@ import (
 const (
 	// maxDocument is the largest document that a content cluster accepts by default (max-document-size).
 	maxDocument = 128 << 20
-	// removePage is how many old chunks one look-up returns.
+	// removePage is the largest number of old chunks that one look-up returns.
 	removePage = 10_000
 )
 

@@ -359,7 +359,8 @@ type part struct {
 	mark       bool
 }
 
-// shortestSplit is the least number of letters in a part that ends before a digit. So utf8 is cut, and k8s is not.
+// shortestSplit is the smallest number of letters in a part that ends before a digit. So "utf8" is cut, and "k8s" is
+// not.
 const shortestSplit = 3
 
 // split appends the parts of an identifier. elide says that it also cuts at an apostrophe, as in l'homme. It cuts

@@ -28,8 +28,8 @@ type span struct{ start, end int }
 
 type container struct {
 	item bool // a list item; a block quote otherwise
-	// width is how many columns a line must be indented to belong to the list item. empty says that the item began with
-	// a blank line and has no content yet.
+	// width is the smallest indentation, in columns, of a line that belongs to the list item. empty says that the item
+	// began with a blank line and has no content yet.
 	width int
 	empty bool
 }
@@ -272,7 +272,7 @@ func (s *scanner) blankLine(matched int, all bool) {
 }
 
 // textLine handles a line that begins no block: it continues a paragraph or a table, or begins a paragraph. matched is
-// how many of the open containers contain the line, and all says that all of them do.
+// the number of open containers that contain the line. all says that all open containers contain it.
 func (s *scanner) textLine(c *cursor, l line, matched int, all bool) {
 	_, next := c.indent()
 	end := len(c.s)

@@ -42,7 +42,7 @@ const maxProperties = 1000
 // piece of the document carries them.
 const maxValueBytes = 32 << 10
 
-// maxRepeats is how many repeated keys get a warning; more get none.
+// maxRepeats is the largest number of repeated keys that get a warning. Further repeated keys get none.
 const maxRepeats = 10
 
 // findFrontmatter finds frontmatter at byte start of src, which is 0, or 3 after a byte order mark. Only the delimiter

@@ -9,9 +9,9 @@ import (
 
 // These are sizes by which data (such as base64) within text is recognized.
 const (
-	// leastPayload is the least number of base64 characters that count as data.
+	// leastPayload is the smallest number of base64 characters that count as data. Fewer characters count as text.
 	leastPayload = 200
-	// leastRow is the least length of a row of base64 with several lines, except the last row.
+	// leastRow is the smallest length of a row of base64 with several lines. The last row may be shorter.
 	leastRow = 40
 )
 

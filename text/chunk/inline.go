@@ -493,7 +493,7 @@ func readDefinition(text string) (label, target string, size int) {
 	return "", "", 0
 }
 
-// maxLabel is the most bytes of a label; the specification allows 999 characters.
+// maxLabel is the largest number of bytes in a label. A longer label is text. The specification allows 999 characters.
 const maxLabel = 999 * utf8.UTFMax
 
 // closingBracket returns the position of the ']' that closes the '[' at the start of text, or -1. At most maxLabel

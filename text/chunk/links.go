@@ -295,7 +295,7 @@ func (s *scanner) anchorsIn(text string, base int) {
 // anchorsOnly matches HTML that has only tags that may be anchors, and no text.
 var anchorsOnly = regexp.MustCompile(`(?i)^(?:\s|</?(?:a|span|div|p)(?:\s[^<>]*)?>)*$`)
 
-// maxAbove is how many bytes above a heading an anchor may be and still name the heading.
+// maxAbove is the largest distance in bytes between a heading and an anchor above it that names the heading.
 const maxAbove = 500
 
 // namesHeading reports whether an anchor names the heading below it. The anchor ends at byte end, and the heading
@@ -502,7 +502,7 @@ func blockAround(rows []string, row int) (from, to int) {
 	return from, to
 }
 
-// blockReach is how many lines before and after a position BlockAt searches.
+// blockReach is the largest number of lines that BlockAt searches before a position, and after it.
 const blockReach = 100
 
 // BlockAt returns the name, without "^", of the smallest named block of content that contains the byte at offset. It

@@ -41,7 +41,7 @@ const (
 )
 
 // Enrich returns the suffix that the options append to each window of a document for embedding. The suffix is not in
-// the file, so no span covers it. tokens is how many tokens of text fit into a window, without suffix and title.
+// the file, so no span covers it. tokens is the largest number of tokens of text in a window, without suffix and title.
 func (o WindowOptions) Enrich(doc *sheaf.Document) (suffix string, tokens int) {
 	size := o.Size
 	if size == 0 {

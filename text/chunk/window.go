@@ -13,8 +13,8 @@ import (
 
 // WindowOptions are the options of the window chunker.
 type WindowOptions struct {
-	// Size is the largest number of tokens in a window; 0 means DefaultWindowSize. Overlap is how many of these
-	// tokens the previous window also has; it is less than Size.
+	// Size is the largest number of tokens in a window; 0 means DefaultWindowSize. Overlap is the largest number of these
+	// tokens that the previous window also has. Overlap is less than Size.
 	Size, Overlap int
 	// Boundary is where windows may end: "token" (the default), "line" or "sentence". Longer lines or sentences are cut
 	// at tokens.
@@ -55,7 +55,7 @@ const (
 	boundarySentence = "sentence"
 )
 
-// windowsPerLarge is how many windows make a large chunk, as in Onyx.
+// windowsPerLarge is the number of windows that make a large chunk, as in Onyx.
 const windowsPerLarge = 4
 
 // window is a chunker. It cuts text into windows of tokens that overlap and cross headings. A window is verbatim text:

@@ -148,7 +148,8 @@ func (e *Encoder) endPositions() {
 	}
 }
 
-// tailFrame is the least number of postings for which frames are usually smaller than varints in a tail.
+// tailFrame is the smallest number of postings in a tail that is written in frames. With fewer postings, varints are
+// usually smaller.
 const tailFrame = 16
 
 // appendPostings appends the ordinals and frequencies of the open block to dst.

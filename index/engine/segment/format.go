@@ -66,7 +66,7 @@ type VectorField struct {
 	Passages int
 	// Owned is the number of chunks that have passages.
 	Owned int
-	// Depth is how many passages a search by vector compares exactly.
+	// Depth says how many passages a search by vector compares exactly.
 	Depth vector.Depth
 }
 

@@ -34,8 +34,8 @@ const (
 	// rangeOccurrences limits the occurrences of one builder in a range of several terms. So they fit into the
 	// processor's caches.
 	rangeOccurrences = 1 << 13
-	// roundOccurrences is the least number of occurrences that one round sorts into ranges. A flush makes at most as
-	// many rounds as the constant rounds says, however large the builders are.
+	// roundOccurrences is the smallest number of occurrences that one round sorts into ranges. The constant rounds is the
+	// largest number of rounds of a flush, however large the builders are.
 	roundOccurrences = 1 << 18
 	rounds           = 4
 	// madeBytes is the size in bytes of one occurrence that the first step has made.

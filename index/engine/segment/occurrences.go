@@ -22,13 +22,13 @@ const (
 	stepBits = 4
 	far      = 1<<stepBits - 1
 	noTerm   = 1<<(32-stepBits) - 1
-	// maxTerms is how many terms a builder may have when a chunk begins. The other numbers, up to noTerm, are for the
-	// terms of that chunk.
+	// maxTerms is the largest number of terms in a builder when a chunk begins. With more, Begin returns ErrTooLarge. The
+	// numbers from maxTerms to noTerm are for the terms of this chunk.
 	maxTerms = noTerm / 4
-	// maxOccurrences is how many occurrences a field may have when a chunk begins. The chunk can add as many again, and
-	// their places (see inversion) stay below 1<<32.
+	// maxOccurrences is the largest number of occurrences in a field when a chunk begins. With more, Begin returns
+	// ErrTooLarge. The chunk can add as many again, and their places (see inversion) stay below 1<<32.
 	maxOccurrences = 1<<31 - 1
-	// pageNumbers is how many numbers the first page has.
+	// pageNumbers is the number of numbers in the first page.
 	pageNumbers = 1 << 14
 )
 

@@ -10,7 +10,8 @@ import (
 	"sync"
 )
 
-// blockRows is how many rows one call of a kernel (inner loop in assembly) gets. It is a multiple of GroupRows.
+// blockRows is the largest number of rows in one call of a kernel (inner loop in assembly). It is a multiple of
+// GroupRows.
 const blockRows = 1024
 
 // worker is the memory of a search, which the next search reuses.

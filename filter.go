@@ -25,7 +25,7 @@ const (
 const AccessPublic = "public"
 
 // PropertyColumn returns the column for the values of the property called name. Names that differ only in case have the
-// same column. name must be in NFC, like the names in documents.
+// same column. The caller must pass a name in NFC, like the names in documents.
 func PropertyColumn(name string) string { return "prop." + strings.ToLower(name) }
 
 // CreatedProperties and UpdatedProperties are the properties that say when a document was created and updated, most

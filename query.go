@@ -46,9 +46,9 @@ type Match struct {
 	Field string
 }
 
-// Phrase finds chunks that have the terms of Text one after another in one field. Slop is by how many positions the
-// terms may be away from their places in total. With 0, no word may be between them. The score is the sum of the scores
-// of the terms.
+// Phrase finds chunks that have the terms of Text one after another in one field. Slop is the largest number of
+// positions by which the terms may be away from their places in total. With Slop 0, no word may be between the terms.
+// The score is the sum of the scores of the terms.
 type Phrase struct {
 	Text  string
 	Field string

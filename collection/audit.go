@@ -115,7 +115,7 @@ func (d *auditedDocument) sees(g *access.Grant) bool {
 	return tenant && person && set && d.passes(g.Baked)
 }
 
-// passes reports whether the document passes a filter. The filter must come from auditor.grant.
+// passes reports whether the document passes a filter. The caller must pass a filter that auditor.grant returned.
 func (d *auditedDocument) passes(filter string) bool {
 	tag, without := strings.CutPrefix(filter, "-")
 	tag, some := strings.CutPrefix(tag, "tag:")
@@ -476,8 +476,8 @@ func (t *trial) target() (id sheaf.ID, doc *auditedDocument) {
 	return id, doc
 }
 
-// checkByID asks about one document by its ID. For a hidden document, the answer must be the same error as for a
-// missing document.
+// checkByID asks about one document by its ID. It checks that a hidden document gives the same error as a missing
+// document.
 func (t *trial) checkByID(door string, ask func(id sheaf.ID) (any, error)) error {
 	id, doc := t.target()
 	out, err := ask(id)

@@ -130,8 +130,8 @@ func isPlain(name string) bool {
 	})
 }
 
-// begins returns a condition of the query language. Documents match if their property name begins with the first
-// letters of value.
+// begins returns a condition of the query language. It matches documents with a value of the property called name that
+// begins with the first two characters of value.
 func begins(name, value string) string {
 	word, _, _ := strings.Cut(value, " ")
 	letters := []rune(word)

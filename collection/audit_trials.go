@@ -104,9 +104,9 @@ func (t *trial) anyVisible(is func(d *auditedDocument) bool) bool {
 	return false
 }
 
-// arithmetic checks the numbers of an explanation: the idf of words, and the number of documents in a folder. These
-// numbers must count only visible documents. scans says that the profile scans files, so arithmetic does not check the
-// idf.
+// arithmetic checks that the numbers of an explanation count only visible documents. These numbers are the idf of
+// words, and the number of documents in a folder. scans says that the profile scans files, so arithmetic does not check
+// the idf.
 func (t *trial) arithmetic(door string, e *sheaf.Explanation, scans bool) {
 	rarest := math.Log(1 + (float64(t.chunks)-1+0.5)/(1+0.5))
 	switch {
@@ -191,8 +191,8 @@ func (t *trial) find() error {
 	return t.property(doc)
 }
 
-// property checks how a query with the name of a property is parsed. If only hidden documents have the property, the
-// name must count as a word.
+// property checks how a query with the name of a property is parsed. If only hidden documents have the property,
+// property checks that the name counts as a word.
 func (t *trial) property(doc *auditedDocument) error {
 	for _, column := range slices.Sorted(maps.Keys(doc.columns)) {
 		name, ok := strings.CutPrefix(column, "prop.")
@@ -236,7 +236,8 @@ func (t *trial) askSimilar() error {
 	return t.answer("beside", ids)
 }
 
-// unmet searches for a value that no document has. The answer then suggests existing values, which must be visible.
+// unmet searches for a value that no document has. The answer then suggests existing values. unmet checks that they are
+// visible.
 func (t *trial) unmet() error {
 	_, doc := t.target()
 	columns := []string{"tag", "path", "ext"}
@@ -254,8 +255,8 @@ func (t *trial) unmet() error {
 	return t.checkAnswer("unmet", a, a)
 }
 
-// status asks for the status and for tasks. A restricted caller must get only the summary of the status. Each caller
-// must see only the tasks that the caller owns.
+// status asks for the status and for tasks. It checks that a restricted caller gets only the summary of the status. It
+// also checks that each caller sees only own tasks.
 func (t *trial) status() error {
 	s, err := t.reader.Status(t.ctx)
 	if err != nil {
@@ -278,8 +279,8 @@ func (t *trial) status() error {
 	return t.answer("status", s)
 }
 
-// legs searches with each branch alone. A hidden document must not appear in any branch. Fusion would drop it, but it
-// would already have displaced a visible one.
+// legs searches with each branch alone. It checks that no branch has a hidden document. Fusion would drop the hidden
+// document, but a visible one would already be displaced.
 func (t *trial) legs() error {
 	g := t.reader.guard
 	words := store.Request{Limit: 100, Text: search.AnyField(sheaf.Match{Text: t.text})}
@@ -329,7 +330,7 @@ func (t *trial) legs() error {
 }
 
 // scoredLeg returns a function that asks the store to score some chunks for the query words. Some of these chunks are
-// hidden. The function returns the chunks that got a score, which must be visible.
+// hidden. The function returns the chunks that got a score. The caller checks that these chunks are visible.
 func (t *trial) scoredLeg(words store.Request) func(context.Context) (sheaf.Ranking, error) {
 	return func(ctx context.Context) (out sheaf.Ranking, err error) {
 		var ids []sheaf.ID
@@ -378,7 +379,8 @@ var stageSettings = map[string]map[string]string{
 	"pin":            {"ids": "none"},
 }
 
-// stage runs each stage on a ranking that the caller sends. A hidden document in it must rank like a missing one.
+// stage runs each stage on a ranking that the caller sends. It checks that a hidden document in the ranking ranks like
+// a missing document.
 func (t *trial) stage() error {
 	ranking, twins := []Scored{}, []Scored{}
 	original := map[sheaf.ID]sheaf.ID{}

@@ -529,7 +529,7 @@ func (c *profileCache) reread() {
 	}
 }
 
-// usualLimit returns how many results a request gets that sets no limit. set has the parameters of the profile.
+// usualLimit returns the limit of a request that sets none. set has the parameters of the profile.
 func usualLimit(p *profile.Profile, set map[string]string) int {
 	return cmp.Or(p.DefaultLimit(set), DefaultLimit)
 }

@@ -254,8 +254,8 @@ func validProperties(properties map[string]Property) error {
 	return nil
 }
 
-// LeastPart is the least allowed size of a vector: at least one number must have this absolute value. A smaller vector
-// cannot be scaled to length 1.
+// LeastPart is a limit of vectors: at least one number must have this absolute value or a larger one. Another vector is
+// an error, because it cannot be scaled to length 1.
 const LeastPart = 1e-6
 
 // normalize scales a vector to length 1, in place. If the vector is too small, normalize returns false.

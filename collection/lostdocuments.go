@@ -169,7 +169,8 @@ type losses struct {
 	hidden error
 }
 
-// mostLosses limits the number of documents in the lists of losses. So many are enough to show who wrote them.
+// mostLosses limits the number of documents in the lists of losses. A list of this length shows who wrote the
+// documents.
 const mostLosses = 1000
 
 // shownLosses is the number of documents that a message names.

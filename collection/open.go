@@ -37,8 +37,8 @@ type openRequest struct {
 // WithIndex stores the index in the folder dir, not in the user's data folder.
 func WithIndex(dir string) Option { return func(o *openRequest) { o.index = dir } }
 
-// WithModel uses this model, not the built-in one, to search by meaning. With nil, searches use words only. The model
-// must be the one with which an existing index was made.
+// WithModel uses this model, not the built-in one, to search by meaning. With nil, searches use words only. For an
+// existing index, the caller must pass the model with which the index was made.
 func WithModel(m model.Embedder) Option {
 	return func(o *openRequest) { o.model, o.words = m, m == nil }
 }

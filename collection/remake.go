@@ -71,9 +71,9 @@ func (x *Index) mend(ctx context.Context) ([]error, error) {
 	return nil, err
 }
 
-// Remake empties a damaged index and fills it again from the files. If keep is true, it uses the settings of the old
-// index, otherwise the current settings. If several processes find the same damage, one of them remakes the index, and
-// the others wait. A notice shows the reason.
+// Remake empties a damaged index and fills the index again from the files. If keep is true, the new index has the
+// settings of the old one, otherwise the current settings. If several processes find the same damage, one process
+// remakes the index, and the others wait. A notice shows the reason.
 func (x *Index) Remake(ctx context.Context, reason error, keep bool) error {
 	x.Notice("%v: it is made again from the files", reason)
 	x.Close()

@@ -263,8 +263,8 @@ type legacy struct {
 	common string
 }
 
-// languages lists for each language its frequent letters beyond ASCII and its older encodings. Text that is decoded
-// with the right encoding has many frequent letters of one language.
+// languages lists languages. letters has the frequent letters beyond ASCII of a language, and encodings has its older
+// encodings. Text that is decoded with the right encoding has many frequent letters of one language.
 var languages = [...]struct {
 	letters string
 	// least is the smallest percentage of characters beyond ASCII that must be in letters. Below it, an encoding does not

@@ -385,8 +385,8 @@ func (o *Options) writeOnce(b *strings.Builder, text string) {
 	})
 }
 
-// terms calls the function with for each word of text, with the terms of the word. It leaves out terms that stand for
-// the form of a word beside its stem. The slice terms is valid until with returns.
+// terms calls the function with for each word of text, with the terms of the word. It leaves out terms whose
+// [analysis.Term.Form] is set: the unstemmed words. The slice terms is valid until with returns.
 func (o *Options) terms(text string, with func(word string, terms []string)) {
 	var names []string
 	terms := o.Analyzer.Terms(nil, "")

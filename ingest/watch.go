@@ -132,7 +132,7 @@ type watchFindings struct {
 	unseen string          // fault of the last complete walk
 }
 
-// begin must be called before a walk. again reports whether the walk must subscribe to all events again.
+// The caller must call begin before a walk. again reports whether the walk subscribes to all events again.
 func (f *watchFindings) begin() (again bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -197,8 +197,9 @@ func (f *watchFindings) add(path string, isDir bool) {
 	}
 }
 
-// end must be called after a walk. It returns why the system does not report some events, or "" if it reports all.
-// whole says that the walk did not fail. A failed walk changes the reason only if it found a fault itself.
+// The caller must call end after a walk. end returns why the system does not report some events, or "" if the system
+// reports all events. whole says that the walk did not fail. A failed walk changes the reason only if it found a fault
+// itself.
 func (f *watchFindings) end(whole bool) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

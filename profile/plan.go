@@ -85,7 +85,7 @@ func (p *Profile) limit(set map[string]string) (standard, most int, err error) {
 	return args.integer("default"), args.integer("max"), err
 }
 
-// MostWanted returns how many results a query with these parameters may ask for at most.
+// MostWanted returns the largest number of results that a query with these parameters may ask for.
 func (p *Profile) MostWanted(set map[string]string) (int, error) {
 	_, most, err := p.limit(set)
 	return most, err
@@ -125,8 +125,8 @@ func (p *Plan) Dated() bool {
 	return in(&p.Main) || p.Candidates != nil && in(p.Candidates)
 }
 
-// Most returns how many results the plan can return at most. The limits of the branches with a weight above 0, of the
-// first phase and of the cutoffs decide.
+// Most returns the largest number of results that the plan can return. The limits of the branches with a weight above
+// 0, of the first phase and of the cutoffs decide.
 func (p *Plan) Most() int {
 	most := 0
 	for i := range p.Main.Branches {

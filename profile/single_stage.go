@@ -54,9 +54,9 @@ func runFusionOptions() []*Option {
 }
 
 // NewStage returns a stage for use outside a search. name is its kind, and set has its settings as a profile writes
-// them. A comma separates the values of a list. An expression may use the name limit, and limit must then be
-// 1..MaxLimit. called is the prefix of a setting's name in errors, for example "--". For every fault, NewStage returns
-// sheaf.ErrInvalid.
+// them. A comma separates the values of a list. An expression may use the name "limit". The parameter limit is then its
+// value, 1..MaxLimit. called is the prefix of a setting's name in errors, for example "--". For every fault, NewStage
+// returns sheaf.ErrInvalid.
 func NewStage(name string, set map[string]string, limit int, called string) (Step, error) {
 	k := stageNamed(name)
 	if k == nil {

@@ -24,9 +24,9 @@ type kind struct {
 	keeps bool
 	// needs says what the stage needs besides the ranking.
 	needs need
-	// most returns how many hits the stage keeps at most; it is nil if there is no maximum. cuts says that the limit of
-	// a query must not be above this maximum. drops says that the stage may drop or replace hits although it has no
-	// maximum.
+	// most returns the largest number of hits that the stage keeps; most is nil if there is no maximum. cuts says that the
+	// limit of a query must not be above this maximum. drops says that the stage may drop or replace hits although it has
+	// no maximum.
 	most        func(a arguments) int
 	cuts, drops bool
 	// dated says that the result of the stage depends on the time of the query.

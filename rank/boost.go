@@ -22,8 +22,8 @@ const (
 // the boost does not change the hit.
 type factor func(h *sheaf.Hit) (value float64, why func() sheaf.Explanation)
 
-// boost changes the score of each hit by its factor, and sorts the hits. A factor must be finite, and for Multiply not
-// negative. limit is the largest factor; 0 means no limit.
+// boost changes the score of each hit by its factor, and sorts the hits. The caller must pass finite factors, and for
+// Multiply no negative ones. limit is the largest factor; 0 means no limit.
 func boost(stage string, blend Blend, limit float64, in sheaf.Ranking, of factor) (sheaf.Ranking, error) {
 	out := slices.Clone(in)
 	for i := range out {

@@ -40,9 +40,9 @@ type Env struct {
 	Similarity func(sheaf.ID) (float64, bool)
 	// Named compares a name with the query. It is nil if the query has no words or the store cannot count words.
 	Named func(name string) NameMatch
-	// Pairs returns the pairs of neighboring words of the query, and says which of chunks have each pair. It does not
-	// keep chunks, which must be distinct. If the query has no pairs or time runs out, it returns none. Pairs is nil if
-	// the store cannot find pairs.
+	// Pairs returns the pairs of neighboring words of the query, and says which of chunks have each pair. The caller must
+	// pass distinct chunks; Pairs does not keep the slice. If the query has no pairs or time runs out, Pairs returns none.
+	// Pairs is nil if the store cannot find pairs.
 	Pairs func(chunks []sheaf.ID) ([]Pair, error)
 }
 

@@ -12,8 +12,8 @@ import (
 //
 // Tree looks at the deepest parents first:
 //   - A child matches if it is a hit, or if it replaced its own children.
-//   - A parent replaces its matching children if enough match. Their number must be at least MinMatches. Their share of
-//     all children must be at least Threshold.
+//   - A parent replaces its matching children if enough children match: at least MinMatches, and at least the share
+//     Threshold of all children.
 //   - A section is a child of the nearest higher heading, even if a level between them is missing.
 //   - The score of an answer comes from the hits that it replaced, and from its own hit.
 //
@@ -24,7 +24,7 @@ import (
 // Source: the chunking specification's phase 3. The specification looks at all sections of one depth together. Tree
 // looks at one parent after another, so that children at different depths are counted together.
 type Tree struct {
-	// Threshold is the smallest share of a parent's children that must match. It is above 0 and at most 1.
+	// Threshold is the smallest share of matching children among a parent's children. It is above 0 and at most 1.
 	Threshold float64
 	// MinMatches is the smallest number of matching children. It is 1 or more. With 1, a document with one heading
 	// replaces a hit under this heading.

@@ -15,7 +15,7 @@ import (
 const (
 	// mostAsked is the largest number of filter values that are looked up. A value may need two requests to the store.
 	mostAsked = 4
-	// leastMeant is the length in characters from which a value may have a typing error.
+	// leastMeant is the smallest number of characters in a value that may have a typing error.
 	leastMeant = 3
 	// mostTold is the largest number of existing values that a message suggests. A message omits values of more than
 	// longestTold characters.
@@ -80,8 +80,9 @@ func requiredValues(f sheaf.Filter) []requiredValue {
 	return out[:min(len(out), mostAsked)]
 }
 
-// requiredOf returns the column and the value that a filter requires, or "" if the filter has another form. The parts
-// of an Or are one requirement. Its value is that of the part for the file name, or else of the first part.
+// requiredOf returns the column and the value that a filter requires. For a filter without a value that a message can
+// name, it returns "". The parts of an Or are one requirement. Its value is that of the part for the file name, or else
+// of the first part.
 func requiredOf(f sheaf.Filter) (column, value string) {
 	switch f := f.(type) {
 	case sheaf.In:

@@ -15,8 +15,8 @@ import (
 const (
 	// mostMisspelt limits how many words of a query are checked for typing errors. Each needs one request to the store.
 	mostMisspelt = 3
-	// leastMisspelt is the length in letters from which a word may have one typing error. mostEdited is the length from
-	// which it may have two.
+	// leastMisspelt is the smallest number of letters in a word that may have one typing error. mostEdited is the smallest
+	// number of letters in a word that may have two.
 	leastMisspelt, mostEdited = 4, 6
 	// mostSimilar is the largest number of chunks that are read to find the word that the user meant.
 	mostSimilar = 3

@@ -107,7 +107,7 @@ func (r *run) pairs(w *idfWorth) []pair {
 	return pairs[:min(len(pairs), most)]
 }
 
-// findPairs returns the pairs, and says which of chunks have each pair. The chunks must be distinct.
+// findPairs returns the pairs, and says which of chunks have each pair. The caller must pass distinct chunks.
 func (r *run) findPairs(ctx context.Context, pairs []pair, chunks []sheaf.ID) ([]rank.Pair, error) {
 	found := make([]rank.Pair, len(pairs))
 	reqs, of := make([]store.Request, 0, len(pairs)), make([]int, 0, len(pairs))

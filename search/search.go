@@ -28,8 +28,8 @@ type Searcher struct {
 	Backend store.Backend
 	Store   string
 	// Facts know the documents. The search drops hits of documents that Facts do not know. If Facts are a snapshot of a
-	// catalog, the snapshot must be as new as the store's state or newer. If Facts have a method Err() error and it
-	// returns an error, the result is degraded.
+	// catalog, it must be as new as the store's state, or newer. If Facts have a method Err() error and it returns an
+	// error, the result is degraded.
 	Facts rank.Facts
 	// Shared says that other programs may write to the store. A note then reports hits unknown to Facts.
 	Shared bool

@@ -239,7 +239,7 @@ type analyzedText struct {
 }
 
 // tokens returns the tokens of a text of the query. telling has only the tokens of words that are not function words.
-// It caches both for later steps. An analyzer must be set.
+// tokens caches both for later steps. The caller must have set an analyzer.
 func (s *stats) tokens(text string) (tokens, telling []analysis.Token) {
 	if s.analyzed == nil || s.analyzed.text != text {
 		a := s.searcher.Analyzer

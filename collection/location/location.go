@@ -88,8 +88,8 @@ func (l Location) Store(address string) Location {
 	return place
 }
 
-// Places returns the folders of the stores in an index: the engine's folder first, then one for each server. The
-// location must be the location of the engine.
+// Places returns the folders of the stores in an index: the engine's folder first, then one for each server. The caller
+// must call Places on the location of the engine.
 func (l Location) Places() []string {
 	places := []string{l.Dir}
 	servers, _ := os.ReadDir(filepath.Join(l.Dir, storesName)) // missing without a server
@@ -114,8 +114,8 @@ func (l Location) Keys() string {
 }
 
 // Find returns the index that the user named. If the user named none, Find looks for the index that covers folder, in
-// folder and then in each parent. If there is no index, Find returns the place for a new one. notices name indexes
-// that Find ignored. folder must be an absolute path without links.
+// folder and then in each parent. If there is no index, Find returns the place for a new one. The second result has
+// notices with the names of indexes that Find ignored. The caller must pass an absolute path without links as folder.
 func (f Finder) Find(folder string) (Location, []string, error) {
 	if f.Index != "" {
 		loc, err := f.atNamed(folder)

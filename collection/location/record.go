@@ -112,7 +112,7 @@ func ReadRecord(dir string) (Record, error) {
 // the files. ErrFormat wraps sheaf.ErrUnsupported.
 var ErrFormat = fmt.Errorf("%w: made by another version", sheaf.ErrUnsupported)
 
-// Write writes the record into the folder dir, which must exist.
+// Write writes the record into the folder dir. The caller must make dir first.
 func (r Record) Write(dir string) error {
 	content, err := json.MarshalIndent(recordFile{r, r.sum()}, "", "  ")
 	if err != nil {

@@ -58,7 +58,7 @@ type endpoint struct {
 	status int
 	// statuses lists other statuses of success, and statuses of problems that only some routes have.
 	statuses []int
-	// large means that the limit of the body is IngestBody.
+	// large means that a body may have Limits.IngestBody bytes; without large, the limit is Limits.Body.
 	large bool
 }
 

@@ -44,8 +44,8 @@ func (r *Report) Text(w io.Writer) error {
 }
 
 const (
-	// equalRecall is by how much the recall of an engine may be below the best recall. The times of an engine with a lower
-	// recall cannot be compared.
+	// equalRecall is the largest allowed difference between the best recall and the recall of an engine. The times of an
+	// engine with a lower recall cannot be compared.
 	equalRecall = 0.01
 	// saneMRR is the smallest sane MRR, as a share of the best engine's MRR. Different formulas and stemmers cause
 	// smaller differences.

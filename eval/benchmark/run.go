@@ -244,8 +244,8 @@ func (r *run) tooLong(p Peer, task Task, chunks int) string {
 	return ""
 }
 
-// minJudged is the least number of queries for which brute force computes the right answers. It takes all queries if
-// they need at most about maxProducts dot products.
+// minJudged is the smallest number of queries for which brute force computes the right answers. Brute force takes all
+// queries if they need at most about maxProducts dot products.
 const (
 	minJudged   = 100
 	maxProducts = 40_000_000

@@ -40,7 +40,7 @@ func (w wideEmbedder) Embed(ctx context.Context, purpose model.Purpose, texts []
 	return whole, nil
 }
 
-// unit scales v to length 1 and overwrites v. v must not be zero.
+// unit scales v to length 1 and overwrites v. The caller must not pass a zero vector.
 func unit(v []float32) []float32 {
 	var square float64
 	for _, x := range v {

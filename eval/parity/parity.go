@@ -224,9 +224,9 @@ func shards(step Step) string {
 	return fmt.Sprintf("%d shards: each counts by itself how rare words are", step.Shards)
 }
 
-// edge reports whether rankings a and b differ only near their end; the text then gives the reason. Each hit that only
-// one ranking has must have nearly the score of that ranking's last hit. Small differences of score then decide whether
-// a store finds the hit. g says how far the scores of a and b differ.
+// edge reports whether rankings a and b differ only near their end; the text then gives the reason. A hit that only one
+// ranking has must have nearly the score of that ranking's last hit. Otherwise edge returns false. Small differences of
+// score then decide whether a store finds the hit. g says how far the scores of a and b differ.
 func edge(a, b sheaf.Ranking, g Agreement) (string, bool) {
 	if len(a) == 0 || len(a) != len(b) {
 		return "", false

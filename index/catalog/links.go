@@ -108,8 +108,8 @@ type namedDocument struct {
 	plain, suffix string
 }
 
-// ends reports whether the last parts of the document's path are plain. The path must also have the suffix, unless
-// suffix is "".
+// ends reports whether the path of the document ends with the folded path plain, and has the suffix. If suffix is "",
+// ends does not test the suffix.
 func (c *namedDocument) ends(plain, suffix string) bool {
 	rest, ok := strings.CutSuffix(c.plain, plain)
 	return ok && (rest == "" || strings.HasSuffix(rest, "/")) && (suffix == "" || suffix == c.suffix)

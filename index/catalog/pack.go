@@ -47,8 +47,8 @@ var errUnpack = errors.New("the compressed data cannot be read")
 // maxRatio is an upper bound of Zstandard's compression ratio: the largest block, 128 KiB, becomes four bytes.
 const maxRatio = 1 << 15
 
-// unpack decompresses a block, which must have exactly size bytes afterwards. It checks the size that the block states
-// before it allocates memory.
+// unpack decompresses a block. If the content does not have exactly size bytes, unpack returns an error. It checks the
+// size that the block states before it allocates memory.
 func unpack(packed []byte, size uint64) ([]byte, error) {
 	if size > maxUnpacked || size > uint64(len(packed))*maxRatio {
 		return nil, errUnpack

@@ -18,8 +18,8 @@ import (
 )
 
 // publish writes the generation after view: a segment with the changes, and the changed lists. It merges the newest
-// segments into the new one, until the next segment is at least twice as large. Therefore the number of segments, and
-// how often a document is rewritten, grow only logarithmically.
+// segments into the new one, until the next segment is at least twice as large. Therefore two numbers grow only
+// logarithmically: the number of segments, and the number of times that a document is rewritten.
 func (c *Catalog) publish(view *View, u Update) (*View, error) {
 	p := view.payload
 	p.Segments, p.Begun = append([]segmentInfo(nil), p.Segments...), false

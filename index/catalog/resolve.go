@@ -227,9 +227,9 @@ func (v *View) rootEnds(tree string) (ends []string) {
 	return ends
 }
 
-// documentsAt returns the documents at the folded path plain. They must have the suffix, unless suffix is "". First
-// come documents with exactly the path full, then those whose path begins with full, then others. Each of these groups
-// is sorted by ID.
+// documentsAt returns the documents at the folded path plain. If suffix is not "", it returns only documents with this
+// suffix. First come documents with exactly the path full, then those whose path begins with full, then others. Each of
+// these groups is sorted by ID.
 func (v *View) documentsAt(among Among, tree, plain, suffix, full string) []sheaf.ID {
 	var found []sheaf.ID
 	for _, c := range v.documentsNamed(pathKey(tree, plain), kindPath).all {

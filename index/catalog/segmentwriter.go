@@ -152,7 +152,8 @@ type segmentWriter struct {
 	tables tables
 }
 
-// add appends an entry to the segment. Entries must come in order of ID. Errors of writing are returned by finish.
+// add appends an entry to the segment. The caller must add entries in order of ID. finish returns the errors of
+// writing.
 func (w *segmentWriter) add(e *Encoded) {
 	st := state{file: e.file, block: noBlock, chunks: e.chunks, aliases: e.aliases}
 	if !e.tombstone() {

@@ -606,7 +606,7 @@ func (m *maxScore) filter(b *bound, n int, rest float64) int {
 	return kept
 }
 
-// countBelow returns how many elements of docs are less than o. All numbers must be less than 1<<31.
+// countBelow returns how many elements of docs are less than o. The caller must pass only numbers below 1<<31.
 func countBelow(docs *[8]uint32, o uint32) int {
 	n := (docs[0]-o)>>31 + (docs[1]-o)>>31 + (docs[2]-o)>>31 + (docs[3]-o)>>31
 	n += (docs[4]-o)>>31 + (docs[5]-o)>>31 + (docs[6]-o)>>31 + (docs[7]-o)>>31

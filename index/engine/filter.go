@@ -30,7 +30,7 @@ const statsKept = 1 << 10
 // work.
 const filtersKept = 32
 
-// filterChunks returns the chunks that pass a filter, which must not be nil.
+// filterChunks returns the chunks that pass a filter. The caller must not pass nil.
 func (s *Snapshot) filterChunks(filter sheaf.Filter) (*filterResult, error) {
 	key := string(appendKey(make([]byte, 0, 256), filter))
 	if known, ok := s.filters.Get(key); ok {

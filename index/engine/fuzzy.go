@@ -37,8 +37,8 @@ type band [2*reach + 1]int8
 const reach = 3
 
 // newLevenshtein returns an acceptor of the terms within an edit distance of word. The distance is limit, or reach-1 if
-// limit is larger. A term must begin with the first characters of word; the parameter prefix is the number of these
-// characters.
+// limit is larger. It accepts only terms that begin with the first characters of word. The parameter prefix is the
+// number of these characters.
 func newLevenshtein(word string, limit, prefix int) *levenshtein {
 	l := &levenshtein{word: []rune(word), maxDistance: min(limit, reach-1), ends: []int{0}, least: []int{0}}
 	l.prefix = []byte(string(l.word[:min(prefix, len(l.word))]))

@@ -198,8 +198,8 @@ func (ix *Index) tiers(views []*view) []*view {
 	return nil
 }
 
-// goroutines returns how many goroutines a merge may use, from 1 to limit. memory is what the merge may take in bytes;
-// taken is what it takes besides its goroutines.
+// goroutines returns the largest number of goroutines of a merge, from 1 to limit. memory is the number of bytes that
+// the merge may take. taken is the number of bytes that the merge takes besides its goroutines.
 func goroutines(limit int, memory, taken int64) int {
 	return int(max(1, min(int64(limit), (memory-taken)/segment.GoroutineBytes)))
 }

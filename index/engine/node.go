@@ -11,7 +11,8 @@ import (
 
 // node finds and scores the chunks of one segment that match a part of a query.
 type node interface {
-	// seek returns the first match at target or later, or postings.End. The targets of successive calls must not fall.
+	// seek returns the first match at target or later, or postings.End. The caller must not pass a smaller target than in
+	// the previous call.
 	seek(target uint32) uint32
 	// score adds to s the scores of the match that the last seek returned.
 	score(s *scores)
@@ -147,8 +148,8 @@ func (p *plan) score(c *clause, ordinal, frequency uint32) float64 {
 	return c.weight * (c.idf * bm25.Saturation(float64(frequency), p.norm(c.model, c.lengths.Of(ordinal))))
 }
 
-// addScores adds the scores of the clauses that have a posting at ordinal to s. With BM25F, a term's clauses must be
-// adjacent.
+// addScores adds the scores of the clauses that have a posting at ordinal to s. With BM25F, the caller must pass the
+// clauses of a term side by side.
 func (p *plan) addScores(s *scores, clauses []clause, ordinal uint32, lengths *virtual) {
 	if p.words.Combine == CombineBM25F {
 		for i := 0; i < len(clauses); {

@@ -264,7 +264,8 @@ type planTerm struct {
 
 func (t *planTerm) repeats() float64 { return float64(1 + t.more) }
 
-// mergeRepeats merges repeated terms, and counts the repetitions. Repetitions of a term must be the same pointer.
+// mergeRepeats merges repeated terms, and counts the repetitions. The caller must use the same pointer for all
+// repetitions of a term.
 func mergeRepeats(terms []*planTerm) []*planTerm {
 	out := make([]*planTerm, 0, len(terms))
 	for _, t := range terms {

@@ -17,7 +17,8 @@ func Weight(a, b []rune, limit, prefix int) float64 {
 }
 
 // Distance returns how many insertions, deletions, substitutions and swaps of neighbors turn a into b. No part is
-// edited twice (optimal string alignment). If the number is above limit, which is never negative, it returns limit+1.
+// edited twice (optimal string alignment). If the number is above limit, Distance returns limit+1. The caller must pass
+// a limit of 0 or more.
 func Distance(a, b []rune, limit int) int {
 	if d := len(a) - len(b); d > limit || -d > limit {
 		return limit + 1

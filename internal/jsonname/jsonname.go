@@ -10,7 +10,8 @@ import (
 )
 
 // Twice returns a name that occurs twice in one object of a JSON text, if there is one. It searches objects at any
-// depth. Two names are equal if their keys are equal. text must be valid JSON of limited depth, as Twice is recursive.
+// depth. Two names are equal if their keys are equal. The caller must pass valid JSON of limited depth, as Twice is
+// recursive.
 func Twice(text []byte, key func(name string) string) (name string, ok bool) {
 	return twice(json.NewDecoder(bytes.NewReader(text)), key)
 }

@@ -25,7 +25,8 @@ var inUse, beside atomic.Int64
 // InUse returns how many bytes this package has allocated and not freed.
 func InUse() int64 { return inUse.Load() }
 
-// Beside returns how many of the bytes that InUse counts are outside the heap. If memory can be mapped, all are.
+// Beside returns the number of bytes outside the heap, of the bytes that InUse counts. If memory can be mapped, these
+// are all bytes.
 func Beside() int64 { return beside.Load() }
 
 // count adds n bytes to the counter for the kind of memory that b has: on the heap or outside.

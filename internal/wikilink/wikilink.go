@@ -15,9 +15,9 @@ type Link struct {
 	Alias    string // the part after "|"
 }
 
-// Parse reads the text between "[[" and "]]", which must be on one line. s begins after "[[". size is the length of the
-// text with "]]". ok is false for "[[text](address)]", a Markdown link in brackets. It is also false for
-// "[[1]](#notes)", a link whose text has brackets, and for texts without a link.
+// Parse reads a link from the text between "[[" and "]]". s begins after "[[". size is the length of the text with
+// "]]". ok is false for "[[text](address)]", a Markdown link in brackets. It is also false for "[[1]](#notes)", a link
+// whose text has brackets, and if "]]" is not on the same line.
 func Parse(s string) (l Link, size int, ok bool) {
 	end, bar := -1, false
 	for i := 0; i+1 < len(s) && end < 0; i++ {

@@ -23,8 +23,8 @@ type encoder struct {
 	pieces    []int32 // of one word
 }
 
-// newEncoder returns an encoder that reads English with m and other languages with the model others, which may be
-// nil. Both must have the same dimensions, and the second must belong to the vocabulary of m.
+// newEncoder returns an encoder that reads English with m and other languages with others, which may be nil. If others
+// has other dimensions or belongs to another vocabulary, newEncoder returns ErrCorrupt.
 func newEncoder(m *Model, others *Unigram) (*encoder, error) {
 	e := &encoder{model: m, tokenizer: newTokenizer(m.vocab), others: others}
 	if others != nil {
@@ -154,7 +154,7 @@ func betweenWords(c rune) bool {
 	return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c) && !unicode.IsMark(c)
 }
 
-// letters returns a piece without the mark "##" of a piece inside a word.
+// letters returns the text of a piece. It omits the sign "##" with which a piece inside a word begins.
 func (v *Vocabulary) letters(id int32) []byte {
 	piece := v.piece(id)
 	if len(piece) > len(continuation) && string(piece[:len(continuation)]) == continuation {

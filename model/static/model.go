@@ -44,7 +44,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Open returns the model in data. It keeps data, which must not change. It checks that every length fits;
+// Open returns the model in data. It keeps data, so the caller must not change data. It checks that every length fits;
 // [Model.Verify] checks every byte. Errors wrap ErrCorrupt.
 func Open(data []byte) (*Model, error) {
 	head, n, err := openHeader(data, magic, version)

@@ -78,7 +78,8 @@ func (e *encoder) readStart(b *block) {
 }
 
 // read reads a block with a table, englishTable or othersTable, up to byte end of the block's text. It adds the pieces,
-// and their language numbers, to the block's part of this table. At byte end, the text must have white space or end.
+// and their language numbers, to the block's part of this table. The caller must pass a byte end where the text ends or
+// has white space.
 func (e *encoder) read(b *block, table, end int) {
 	p := &b.parts[table]
 	text, first := b.text[p.read:end], len(p.pieces)

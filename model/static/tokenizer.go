@@ -44,8 +44,8 @@ type recentWord struct {
 	count   uint8 // of pieces
 }
 
-// letters has the bytes of a word of at most recentLetters bytes, the first in the lowest bits, then zeros. No word has
-// a zero byte.
+// letters is a word of at most recentLetters bytes. The first byte is in the lowest bits; zeros follow the last byte.
+// No word has a zero byte.
 type letters struct{ low, high uint64 }
 
 const (
@@ -143,7 +143,7 @@ func (t *tokenizer) last() int {
 	return 0
 }
 
-// lettersOf returns the letters of a word of at most recentLetters bytes.
+// lettersOf returns a word as letters. The caller must pass a word of at most recentLetters bytes.
 func lettersOf(word string) (l letters) {
 	for i := len(word) - 1; i >= 8; i-- {
 		l.high = l.high<<8 | uint64(word[i])

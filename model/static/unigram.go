@@ -30,8 +30,8 @@ const (
 	unigramVersion = 2
 )
 
-// OpenUnigram returns the table in data. It keeps data, which must not change. It checks that every length fits;
-// [Unigram.Verify] checks every byte. Errors wrap ErrCorrupt.
+// OpenUnigram returns the table in data. It keeps data, so the caller must not change data. It checks that every length
+// fits; [Unigram.Verify] checks every byte. Errors wrap ErrCorrupt.
 func OpenUnigram(data []byte) (*Unigram, error) {
 	head, n, err := openHeader(data, unigramMagic, unigramVersion)
 	if err != nil {

@@ -307,7 +307,7 @@ func (d *jsonReader) errorf(format string, args ...any) error {
 	return d.p.errorf(d.line(), format, args...)
 }
 
-// object reads a JSON object. For each member, it calls member, which must read the value.
+// object reads a JSON object. For each member, it calls the function member. This function must read the value.
 func (d *jsonReader) object(member func(name string) error) error {
 	open, err := d.Token()
 	if err != nil || open != json.Delim('{') {

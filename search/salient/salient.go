@@ -72,7 +72,7 @@ func Query(a *analysis.Analyzer, text Text, in Collection) (sheaf.TextQuery, err
 	return query, nil
 }
 
-// word is a term with the form that it has where it occurs first.
+// word is a term, with its spelling where the term occurs first in the text.
 type word struct {
 	raw    string
 	count  float64

@@ -296,8 +296,8 @@ func footnote(text string) int {
 	return len("[^") + end + 1
 }
 
-// footnoteMark returns the length of the footnote mark at byte i, which must follow a word or number. It returns 0 for
-// sets of characters in regular expressions, such as [^a-z].
+// footnoteMark returns the length of the footnote mark at byte i. It returns 0 if no mark is there, or if the mark does
+// not follow a word or number. So it returns 0 for [^a-z] in a regular expression.
 func footnoteMark(text string, i int) int {
 	n := footnote(text[i:])
 	if n == 0 || i+n < len(text) && strings.IndexByte("+*?{[(:", text[i+n]) >= 0 {

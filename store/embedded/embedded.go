@@ -46,7 +46,8 @@ type Options struct {
 	// searches and that it can join quickly. Right after opening, it waits a sixteenth of Rest. 0 means never. Rest suits
 	// long-running programs: a short program would end in the middle of the work.
 	Rest time.Duration
-	// ReadOnly forbids writing. The folder must then exist, but need not be writable.
+	// ReadOnly forbids writing. Then Open fails with sheaf.ErrNotFound if the folder has no index. The folder need not be
+	// writable.
 	ReadOnly bool
 }
 

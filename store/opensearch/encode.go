@@ -128,7 +128,7 @@ func places(terms []termPosition) string {
 
 const maxGap = 1000
 
-// present is a form that every field with terms also has. So idf counts the same chunks for terms and for forms.
+// present is an additional form in every field that has terms. So idf counts the same chunks for terms and for forms.
 const present = "\x02"
 
 // fieldTexts returns two texts for the server's analyzer: the terms of a field, and the forms.

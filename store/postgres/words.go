@@ -348,7 +348,8 @@ func (w *words) bool(q storekit.Bool) string {
 	return w.restrict("("+strings.Join(names, " UNION ALL ")+")", q.MustNot, must)
 }
 
-// restrict restricts the relation from. Its chunks must be in every relation of must, and match no part of not.
+// restrict returns the name of a new relation: rows of the relation from. Their chunks are in every relation of must,
+// and match no part of not.
 func (w *words) restrict(from string, not []storekit.Node, must []string) string {
 	var conditions []string
 	for _, name := range must {

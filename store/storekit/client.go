@@ -20,7 +20,7 @@ import (
 	"sheaf/store"
 )
 
-// Client sends requests to one server. Its fields must not change while requests run.
+// Client sends requests to one server. The caller must not change the fields while requests run.
 type Client struct {
 	// Store is the name of the store in errors.
 	Store string

@@ -102,7 +102,7 @@ func repeats(n Node) bool {
 	return false
 }
 
-// Compile analyzes the words of a request, which must be valid, and returns their plan.
+// Compile analyzes the words of a request and returns their plan. The caller must have validated the request.
 func Compile(a *analysis.Analyzer, req *store.TextRequest) Plan {
 	c := compiler{a: a, listed: len(req.Fields)}
 	c.plan.Fields = slices.Clone(req.Fields)

@@ -56,13 +56,13 @@ func IDF(df, n int) float64 {
 }
 
 // Norm returns k1 * (1 - b + b * length / average). A term whose frequency equals the norm reaches half of its possible
-// score. average must be above 0. Norm does not round length; the caller applies Lengths.
+// score. The caller must pass an average above 0. Norm does not round length; the caller applies Lengths.
 func (p Parameters) Norm(length, average float64) float64 {
 	return p.K1 * (1 - p.B + p.B*length/average)
 }
 
-// Saturation returns frequency / (frequency + norm), within (0, 1]. This is the share of its possible score that a
-// term reaches. frequency must be above 0.
+// Saturation returns frequency / (frequency + norm), within (0, 1]. This is the share of its possible score that a term
+// reaches. The caller must pass a frequency above 0.
 func Saturation(frequency, norm float64) float64 {
 	return frequency / (frequency + norm)
 }

@@ -12,7 +12,7 @@ type bitWriter struct {
 	filled uint
 }
 
-// put writes the lowest n bits of v. n is at most 32, and v must have no higher bits.
+// put writes v in n bits. The caller must pass an n of at most 32, and a v without bits above the lowest n.
 func (w *bitWriter) put(v uint64, n uint) {
 	w.acc |= v << w.filled
 	if w.filled += n; w.filled >= 32 {
@@ -105,8 +105,8 @@ func (r *bitReader) fill() {
 // ok reports whether all bits that were read exist in the input.
 func (r *bitReader) ok() bool { return r.beyond*8 <= int(r.filled) }
 
-// readBelow reads a number below n, which must be less than 1<<40. It has no branch, because processors cannot predict
-// whether a number has one more bit.
+// readBelow reads a number below n. The caller must pass an n below 1<<40. It has no branch, because processors cannot
+// predict whether a number has one more bit.
 func (r *bitReader) readBelow(n uint64) uint64 {
 	k := uint(bits.Len64(n)-1) & 63
 	short := uint64(2)<<k - n
@@ -122,8 +122,8 @@ func (r *bitReader) readBelow(n uint64) uint64 {
 	return v
 }
 
-// readSet reads len(dst) rising numbers with lo <= number <= hi, as bitWriter.set wrote them. At least len(dst) numbers
-// must fit between lo and hi.
+// readSet reads len(dst) rising numbers with lo <= number <= hi, as bitWriter.set wrote them. The caller must check
+// that so many numbers fit between lo and hi.
 func readSet[T uint32 | uint64](r *bitReader, dst []T, lo, hi uint64) {
 	for len(dst) > 0 {
 		m := len(dst) / 2

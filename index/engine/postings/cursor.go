@@ -129,7 +129,7 @@ func (c *Cursor) HasImpacts() bool { return len(c.impacts) > 0 }
 // Impacts reads the impacts that bound every posting of the list. They are all zero if the list has none.
 func (c *Cursor) Impacts(dst *Impacts) { readImpacts(dst, c.impacts) }
 
-// BlockImpacts reads the impacts that bound the postings of one block. The list must have impacts.
+// BlockImpacts reads the impacts that bound the postings of one block. The caller must check that the list has impacts.
 func (c *Cursor) BlockImpacts(dst *Impacts, block int) {
 	readImpacts(dst, c.impacts[(1+block)*impactBytes:])
 }

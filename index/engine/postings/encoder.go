@@ -26,9 +26,9 @@ type Encoder struct {
 	list         []byte
 }
 
-// Add appends a posting. ordinal must be larger than the previous ordinal. positions are the positions of the term, at
-// least one, in rising order. length is the length of the field in the chunk, and must be at least the number of
-// positions.
+// Add appends a posting. positions are the positions of the term, at least one, in rising order. length is the length
+// of the field in the chunk. The caller must pass a larger ordinal than before, and a length of at least
+// len(positions).
 func (e *Encoder) Add(ordinal, length uint32, positions []uint32) {
 	e.all = append(e.all, positions...)
 	if e.df == 0 {
@@ -38,7 +38,8 @@ func (e *Encoder) Add(ordinal, length uint32, positions []uint32) {
 	e.add(ordinal, length, uint32(len(positions)))
 }
 
-// AddCount appends a posting without positions and impacts. A list must use only Add or only AddCount.
+// AddCount appends a posting without positions and impacts. For one list, the caller must use only Add or only
+// AddCount.
 func (e *Encoder) AddCount(ordinal, frequency uint32) {
 	if e.df == 0 {
 		e.counted, e.positions = true, e.positions[:0]
@@ -48,13 +49,14 @@ func (e *Encoder) AddCount(ordinal, frequency uint32) {
 }
 
 // An Occurrence is one place of a term. The position is in the lower 32 bits. The ordinal of the chunk is in the 24
-// bits above (see [MaxOrdinal]). The caller may use the upper 8 bits; they must be equal in all occurrences of a term.
+// bits above (see [MaxOrdinal]). The caller may use the upper 8 bits. They must then have the same value in all
+// occurrences of a term.
 type Occurrence uint64
 
 func (o Occurrence) ordinal() uint32 { return uint32(o>>32) & MaxOrdinal }
 
-// AddOccurrences appends the postings of a term's occurrences. There must be at least one occurrence, in rising order.
-// lengths are the lengths of the field in all chunks, by ordinal. The result is the same as with Add.
+// AddOccurrences appends the postings of a term's occurrences. The caller must pass at least one occurrence, in rising
+// order. lengths are the lengths of the field in all chunks, by ordinal. The result is the same as with Add.
 func (e *Encoder) AddOccurrences(list []Occurrence, lengths []uint32) {
 	if e.df == 0 {
 		e.counted, e.positions = false, e.positions[:0]
@@ -212,7 +214,7 @@ func (e *Encoder) assemble() []byte {
 	return dst
 }
 
-// widthOf returns how many bytes the last number in rising takes. The numbers must rise.
+// widthOf returns how many bytes the largest number in rising takes. The caller must pass rising numbers.
 func widthOf(rising []uint32) int {
 	n := 0
 	if len(rising) > 0 {

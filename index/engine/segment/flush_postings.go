@@ -90,8 +90,8 @@ func newRangeEncoder(parts []flushPart, lengths [][]uint32) *rangeEncoder {
 	return e
 }
 
-// encode writes to out the posting lists of the terms in the range r, sorted by name. number is the index of r among
-// all ranges. A term that several parts have gets the lists of all these parts.
+// encode writes to out the posting lists of the terms in the range r, sorted by name. number is the index of the range
+// r among all ranges. A term that several parts have gets the lists of all these parts.
 func (e *rangeEncoder) encode(out *termLists, number int, r termRange) {
 	copy(e.at, r.parts)
 	for i, b := range r.parts {

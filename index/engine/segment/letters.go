@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// letters encode the bytes of a dictionary's keys in units of four bits. The most frequent bytes take one unit. The
-// next frequent bytes take two units; the first unit is one of a few values that begin a pair. All other bytes take
-// three units; the first unit is the constant literal.
+// letters is an encoding of the bytes of a dictionary's keys, in units of four bits. The most frequent bytes take one
+// unit. The next frequent bytes take two units; the first unit is one of a few values that begin a pair. All other
+// bytes take three units; the first unit is the constant literal.
 type letters struct {
 	pairs int    // number of units that begin a pair: those below literal
 	order []byte // the bytes of one unit, then those of two

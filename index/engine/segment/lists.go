@@ -36,8 +36,8 @@ func (l *termLists) reset() {
 	l.bytes, l.entries, l.terms, l.positions, l.err = l.bytes[:0], l.entries[:0], l.terms[:0], 0, nil
 }
 
-// add adds occurrences to the open list. form says that the term is a form. lengths has the field's lengths by ordinal.
-// Later calls must add later chunks.
+// add adds occurrences to the open list. form says that the term is a form (see [FormMark]). lengths has the field's
+// lengths by ordinal. The caller must add the chunks in order.
 func (l *termLists) add(list []postings.Occurrence, form bool, lengths []uint32) {
 	switch {
 	case l.run && form:

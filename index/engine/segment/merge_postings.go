@@ -184,8 +184,8 @@ func (r *rangeMerger) merge(out *termLists, from, to []byte) error {
 	}
 }
 
-// copyList appends the posting list of field f of an input to out. form says that the term is a form. copyList returns
-// false if the input has no such list.
+// copyList appends the posting list of field f of an input to out. form says that the term is a form (see [FormMark]).
+// copyList returns false if the input has no such list.
 func (r *rangeMerger) copyList(out *termLists, in *input, f int, term *Term, form bool) (bool, error) {
 	if in.fields[f] < 0 {
 		return false, nil

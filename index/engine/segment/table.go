@@ -17,7 +17,7 @@ import (
 //	blocks   entries: one byte, 16 times the number of bytes shared with the key before
 //	         (0 for the first of a block) plus the number of bytes that follow; if one of
 //	         the two is 15, a uvarint with the rest of the number follows; then the bytes
-//	         that follow, in the letters of the table if it has some; the payload
+//	         that follow, encoded with "letters" if the table has an encoding; the payload
 //	offsets  4 bytes for each block, little endian
 //	footer   number of entries, number of blocks, 4 bytes each
 //

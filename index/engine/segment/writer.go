@@ -49,8 +49,8 @@ func (w *fileWriter) fail(err error) {
 	}
 }
 
-// writeTermsIn chooses the letters in which the names of terms are shortest. counts[b] is how often byte b occurs in
-// the names. A run has plain names, which are faster to read.
+// writeTermsIn chooses the encoding (see letters) that makes the names of terms shortest. counts[b] is the number of
+// bytes b in the names. A run has plain names, which are faster to read.
 func (w *fileWriter) writeTermsIn(counts *[256]int) {
 	if w.meta.letters = newLetters(counts); w.kind != runKind {
 		w.terms.letters = w.meta.letters

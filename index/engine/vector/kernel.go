@@ -16,8 +16,8 @@ type kernel struct {
 	// above sets the bits in mask of the estimates above least, and clears the other bits. There are 8*len(mask)
 	// estimates, a multiple of wordBits.
 	above func(mask []byte, estimates []int32, least int32)
-	// dot computes the dot products of a query with rows: out[i] is for the row index[i]. numbers has the numbers of
-	// the query. The row numbers in index must rise. rows and codes have the data of all rows.
+	// dot computes the dot products of a query with rows: out[i] is for the row index[i]. numbers has the numbers of the
+	// query. The caller must pass rising row numbers in index. rows and codes have the data of all rows.
 	dot func(out []int32, rows []byte, index []uint32, codes []byte, numbers []int16)
 }
 

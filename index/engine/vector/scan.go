@@ -22,7 +22,7 @@ type survivor struct {
 }
 
 const (
-	// splitRows is the least number of rows in a range that makes another goroutine worthwhile. The number of ranges
+	// splitRows is the smallest number of rows in a range that makes another goroutine worthwhile. The number of ranges
 	// depends only on the number of rows, so the result is the same on all processors.
 	splitRows = 1 << 18
 	// stretchRows limits how many rows have their estimates in memory at once. With a smaller limit, a search compares

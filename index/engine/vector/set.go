@@ -35,8 +35,8 @@ type Set struct {
 	// Depth says how many survivors a search needs; a search allows a multiple of this number. With the zero Depth, a
 	// search compares every row.
 	Depth Depth
-	// Verify, if not nil, checks before reading that rows have not changed since they were written. The row numbers
-	// must rise. If Verify is nil, the rows are trusted.
+	// Verify, if not nil, checks before reading that rows have not changed since they were written. The set passes rising
+	// row numbers. If Verify is nil, the set trusts the rows.
 	Verify func(rows []uint32) error
 }
 
@@ -164,8 +164,8 @@ const exactRows = 4 << 10
 // than the measured vectors. For other questions, a search stops earlier.
 const depthMargin = 4
 
-// survivors returns how many rows are expected to survive the first step, and how many may survive at most. If a search
-// must compare every row, both are 0.
+// survivors returns the expected number of rows that survive the first step, and the largest allowed number. If a
+// search must compare every row, both are 0.
 func (s *Set) survivors(k int, o Options) (expected, most int) {
 	switch {
 	case o.Exact:

@@ -110,8 +110,8 @@ func (p *Paged) Slice(offset, n int) ([]byte, error) {
 	return p.data[offset : offset+n : offset+n], nil
 }
 
-// Records verifies the records with these numbers. Each record has size bytes, and the numbers must rise. Records
-// fails with vfs.ErrCorrupt if a record is damaged or outside the section.
+// Records verifies the records with these numbers. Each record has size bytes. The caller must pass rising numbers.
+// Records fails with vfs.ErrCorrupt if a record is damaged or outside the section.
 func (p *Paged) Records(numbers []uint32, size int) error {
 	if n := len(numbers); n > 0 && p.left.Load() == 0 && (int(numbers[n-1])+1)*size <= len(p.data) {
 		return nil

@@ -64,7 +64,7 @@ type Reader struct {
 	entries []entry
 }
 
-// Open maps a file and reads its table of contents. The file must have content of this kind, at most 16 bytes of
+// Open maps a file and reads its table of contents. kind names the wanted kind of content, in at most 16 bytes of
 // ASCII. If the file is damaged or has another kind, Open fails with vfs.ErrCorrupt. If the container or the content
 // has another version, Open fails with vfs.ErrVersion.
 func Open(fs vfs.FS, path, kind string, version uint32) (*Reader, error) {

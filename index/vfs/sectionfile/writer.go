@@ -57,8 +57,8 @@ func (w *Writer) put(b []byte) {
 	w.pos += uint64(len(b))
 }
 
-// Begin ends the previous section and begins a section with this name. The name must be unique. Begin returns no
-// error; Close returns errors of names and of writing.
+// Begin ends the previous section and begins a section with this name. Begin returns no error. Close returns an error
+// for a repeated or invalid name, and for a failed write.
 func (w *Writer) Begin(name string) {
 	w.end()
 	w.open = true
@@ -140,7 +140,7 @@ func (w *Writer) Section(name string, data []byte) {
 	_, _ = w.Write(data) // Close returns the error
 }
 
-// Offset returns how many bytes the open section has so far.
+// Offset returns the number of bytes in the open section so far.
 func (w *Writer) Offset() int64 {
 	if !w.open {
 		return 0

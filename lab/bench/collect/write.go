@@ -85,8 +85,8 @@ func (c *collection) classes() string {
 	return strings.Join(parts, ", ")
 }
 
-// write writes the collection to a folder that must not exist. The folder appears when it is
-// complete.
+// write writes the collection to a new folder. If the folder exists, write returns an error. The folder appears when it
+// is complete.
 func (c *collection) write(folder string, o *options) error {
 	if _, err := os.Stat(folder); err == nil {
 		return fmt.Errorf("write %s: the folder exists; remove it first", folder)

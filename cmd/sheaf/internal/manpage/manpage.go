@@ -15,8 +15,8 @@ import (
 )
 
 // WriteAll writes a page for root and for each of its commands into dir, for example "sheaf.1" and "sheaf-key-add.1".
-// dir must exist. WriteAll leaves out hidden commands. The head of each page has version and date, so the same
-// arguments give the same bytes.
+// The caller must make dir first. WriteAll leaves out hidden commands. The head of each page has version and date, so
+// the same arguments give the same bytes.
 func WriteAll(dir string, root *cobra.Command, version string, date time.Time) error {
 	if err := os.WriteFile(filepath.Join(dir, pageName(root)+".1"), Page(root, version, date), 0o644); err != nil {
 		return err

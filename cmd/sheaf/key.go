@@ -17,7 +17,9 @@ import (
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/internal/suggest"
 	"sheaf/internal/wording"
+	"sheaf/store"
 )
 
 func (a *app) keyCommand() *cobra.Command {
@@ -140,11 +142,56 @@ func (s *session) addKey(ctx context.Context, keys *access.Keys, g access.Grant)
 	}
 	s.notice("the key is shown only this once")
 	fmt.Fprintln(s.stdout, secret)
+	s.noteUnmatched(ctx, g)
 	if g.May(access.ScopeSearch) && !slices.Contains(g.Access, access.All) {
 		s.notice("this key finds public documents and documents whose access list names it; to include those without an " +
 			"access list: --access '*'")
 	}
 	return nil
+}
+
+// noteUnmatched notes each name of g's access list, and each part of its filter, that no document has.
+func (s *session) noteUnmatched(ctx context.Context, g access.Grant) {
+	if s.View.Docs() == 0 {
+		return // later documents may have them
+	}
+	if g.Baked != "" {
+		answer, err := read(s, func(r *collection.Reader) (*collection.Answer, error) {
+			return r.Search(ctx, collection.SearchRequest{Text: g.Baked, Limit: 1})
+		})
+		if err == nil && len(answer.Results) == 0 {
+			s.notices(answer.Notes...)
+		}
+	}
+	lists := store.Lists(s.Backend)
+	if len(g.Access) == 0 || lists == nil {
+		return
+	}
+	const most = 1000
+	every := store.Request{Limit: 1, Text: &store.TextRequest{Query: sheaf.Bool{}, K1: store.DefaultK1, B: store.DefaultB,
+		Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}}}
+	there, err := lists.Facets(ctx, every, []string{sheaf.ColumnAccess}, most)
+	if err != nil || len(there[0].Values) == most {
+		return
+	}
+	var known []string
+	for _, v := range there[0].Values {
+		known = append(known, v.Value.String())
+	}
+	for _, name := range g.Access {
+		if slices.Contains(known, name) || name == access.All {
+			continue
+		}
+		near := suggest.Nearest(name, known)
+		if i := slices.IndexFunc(known, func(k string) bool { return strings.HasSuffix(k, ":"+name) }); i >= 0 {
+			near = known[i]
+		}
+		if note := fmt.Sprintf("no document names %q in its access list", name); near != "" {
+			s.notice("%s: did you mean %q?", note, near)
+		} else {
+			s.notice("%s", note)
+		}
+	}
 }
 
 var age = regexp.MustCompile(`^([1-9][0-9]{0,4})([hdwy])$`)

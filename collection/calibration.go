@@ -26,8 +26,8 @@ type keptCalibration struct {
 }
 
 // Calibration returns the calibration that was learned from this index. If that calibration does not fit the profile
-// and the model of the index, Calibration returns the built-in one. If the built-in one does not fit either, it returns
-// nil. The index and the calibration may change while the index is open.
+// and the model of the index, Calibration returns the built-in one. If the built-in one does not fit either,
+// Calibration returns nil. The index and the calibration may change while the index is open.
 func (x *Index) Calibration(p *profile.Profile) *search.Calibration {
 	view := x.Catalog.View()
 	defer view.Close()
@@ -64,8 +64,8 @@ func (x *Index) KeepCalibration(c any) error {
 	return vfs.WriteFile(x.calibrationFile(), append(content, '\n'), 0)
 }
 
-// DropCalibration removes the learned calibration if it was learned for this profile and model. With the digest "", it
-// removes any learned calibration.
+// DropCalibration removes the learned calibration if it was learned for the profile with this digest and for this
+// model. With the digest "", DropCalibration removes any learned calibration.
 func (x *Index) DropCalibration(digest, model string) error {
 	if kept := x.readCalibration(); digest != "" && (kept == nil || kept.Digest != digest || kept.Model != model) {
 		return nil

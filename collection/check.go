@@ -16,7 +16,7 @@ import (
 
 // Faults reads the whole index and lists its faults. If the server does not answer, Faults fails, because the chunks on
 // the server may be intact. If the last run was interrupted, Faults sets x.Stopped. If an older version of the program
-// read documents, it sets x.OutdatedRead.
+// read documents, Faults sets x.OutdatedRead.
 func (x *Index) Faults(ctx context.Context) ([]error, error) {
 	x.Stopped, x.Foreign, x.reached = "", "", nil
 	show, done := func(int64, int64) {}, func() {}
@@ -234,8 +234,8 @@ func (x *Index) Strayed() error {
 }
 
 // StoppedRun explains why a search found another number of chunks than the catalog has. If an indexing run was stopped
-// or still runs, it returns a text about this run. Otherwise it returns "". waiting lists the documents that wait to be
-// indexed; only these may be missing.
+// or still runs, StoppedRun returns a text about this run. Otherwise it returns "". waiting lists the documents that
+// wait to be indexed; only these may be missing.
 func (x *Index) StoppedRun(found int, waiting []sheaf.ID) string {
 	if found == x.View.Chunks() || len(waiting) == 0 {
 		return ""

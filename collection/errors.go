@@ -16,8 +16,8 @@ import (
 
 // These errors are categories. A door maps each category to a status, like the categories of the root package.
 var (
-	// ErrPrecondition means that a condition of the caller does not hold. Either the document has another version, or
-	// it exists although it must not.
+	// ErrPrecondition means that a condition of the caller does not hold. Either the document has another version, or the
+	// document exists although the caller wants no document.
 	ErrPrecondition = errors.New("a condition of the request does not hold")
 	// ErrConflict means that a request conflicts with itself or with existing data.
 	ErrConflict = errors.New("conflict")

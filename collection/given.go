@@ -22,8 +22,8 @@ import (
 type Change struct {
 	ID  sheaf.ID       `json:"id"`
 	Put *DocumentInput `json:"put,omitempty"`
-	// IfMatch is the tag that the document must have. "*" accepts any existing document, and "" any document.
-	// IfNoneMatch is a tag that it must not have; "*" means that the document must not exist.
+	// IfMatch is the tag that the document must have. "*" accepts any existing document, and "" any document. IfNoneMatch
+	// is a tag that the document must not have; "*" means that the document must not exist.
 	IfMatch     string `json:"if_match,omitempty"`
 	IfNoneMatch string `json:"if_none_match,omitempty"`
 	// Within lists sets of documents. A change may replace or delete only documents in these sets, or any document if
@@ -362,8 +362,8 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change, e entry) ([
 // A change calls crashPoint at named points. Tests kill the process at these points.
 var crashPoint = func(string) {}
 
-// refuse restores the earlier versions of documents whose changes were accepted but not indexed because of why. If
-// intake.db cannot be written now, the changes stay in it, and recovery indexes them later.
+// refuse restores the earlier versions of documents. Their changes were accepted, but the error why prevented indexing.
+// If refuse cannot write intake.db now, the changes stay there, and recovery indexes the changes later.
 func (c *Collection) refuse(changes []Change, e entry, why error) error {
 	crashPoint("in refuse")
 	view := c.o.Catalog.View()

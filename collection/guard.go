@@ -221,7 +221,7 @@ func (g *guard) CountAll(ctx context.Context, reqs []store.Request) ([]int, erro
 }
 
 // maxCounts limits the cached counts. A count is the number of visible chunks that contain a word. Every search needs
-// the counts of its words, and every snippet needs them again.
+// the counts of the query's words, and every snippet needs the same counts.
 const maxCounts = 20_000
 
 // repeats reports whether to cache the count of a request: the request searches all fields and has no filter.

@@ -111,8 +111,8 @@ func (k *requestKey) release() {
 	}
 }
 
-// putResults stores the results of a request under its key. The request may still be running; then these are the
-// results that it will have.
+// putResults stores the results of a request under the key of the request. If the request is still running, the caller
+// passes the results that the request will have.
 func (k *requestKey) putResults(tx *intake.Tx, r keyRecord) error {
 	if k == nil {
 		return nil
@@ -180,7 +180,8 @@ func (e entry) end(tx *intake.Tx, results []Stored, now time.Time) error {
 	return e.key.putResults(tx, keyRecord{Done: true, Results: results})
 }
 
-// refuse records that the index refused the change. failure says why its task failed; if it is "", the task runs again.
+// refuse records that the index refused the change. failure says why the task failed. If failure is "", the task runs
+// again.
 func (e entry) refuse(tx *intake.Tx, failure string, now time.Time) error {
 	if e.name() == nil {
 		return nil

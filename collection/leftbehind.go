@@ -99,9 +99,9 @@ func (x *Index) noteLeftBehind() {
 	}
 }
 
-// TakeGiven copies given documents from another store into this store, indexes them and returns their IDs. It takes
-// those that [LeftBehind] finds; from is the folder of the other store. If another process accepts documents for this
-// store, the error is [ErrTaken].
+// TakeGiven copies given documents from another store into this store, indexes them and returns their IDs. It takes the
+// documents that [LeftBehind] finds. from is the folder of the other store. If another process accepts documents for
+// this store, the error is [ErrTaken].
 func (x *Index) TakeGiven(ctx context.Context, from string) ([]sheaf.ID, error) {
 	ids, err := LeftBehind(from, x.Where.Dir)
 	if err != nil || len(ids) == 0 {

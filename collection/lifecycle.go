@@ -85,9 +85,9 @@ func (l *Life) Do(ctx context.Context, need time.Duration, work func() error) er
 	}
 }
 
-// wait waits until the lock in err is free, or until another process has changed the index. It then returns nil, and
-// the caller tries the work again. If the time need has passed since began, it returns err. wait prints one notice,
-// after a second, and then sets *said.
+// wait waits until the lock in err is free, or until another process has changed the index. Then wait returns nil, and
+// the caller tries the work again. If the duration need has passed since the time began, wait returns err. After a
+// second, wait prints one notice and sets *said.
 func (l *Life) wait(ctx context.Context, err error, began time.Time, need time.Duration, said *bool) error {
 	for {
 		waited := time.Since(began)
@@ -107,7 +107,7 @@ func (l *Life) wait(ctx context.Context, err error, began time.Time, need time.D
 	}
 }
 
-// pause waits for the time long. If ctx ends first, it returns the error of ctx.
+// pause waits for the duration long. If ctx ends first, pause returns the error of ctx.
 func pause(ctx context.Context, long time.Duration) error {
 	select {
 	case <-ctx.Done():

@@ -69,10 +69,10 @@ func WithoutRepair() Option { return func(o *openRequest) { o.want.Keep = true }
 // WithNotices sets a function for messages about the index, for example that it was repaired.
 func WithNotices(tell func(text string)) Option { return func(o *openRequest) { o.tell = tell } }
 
-// Open opens the index of a folder, or makes an empty one. It is the same index that the command sheaf uses, but the
-// settings files of the command do not apply. [Collection.Search] updates the index before it answers. Close the
-// collection when done. Open remakes the index from the files if it is damaged, of another version, or its guessed
-// language is wrong. If the index was made with another model, the error is sheaf.ErrInvalid.
+// Open opens the index of a folder, or makes an empty index. The command sheaf uses the same index, but the settings
+// files of the command do not apply. [Collection.Search] updates the index before it answers. Close the collection when
+// done. Open remakes the index from the files if it is damaged, of another version, or its guessed language is wrong.
+// If the index was made with another model, the error is sheaf.ErrInvalid.
 func Open(folder string, options ...Option) (*Collection, error) {
 	o := &openRequest{making: Making{Language: "auto", Update: true}, want: IndexOptions{Make: true, Updates: true}}
 	for _, change := range options {
@@ -193,7 +193,8 @@ func (c *Collection) Search(ctx context.Context, text string, change ...func(*Se
 	return r.Search(ctx, request)
 }
 
-// update updates the index. If another process writes, it waits at most NeedAnswer, or NeedFresh for an empty index.
+// update updates the index. If another process writes, update waits at most NeedAnswer, or NeedFresh for an empty
+// index.
 func (c *Collection) update(ctx context.Context) error {
 	view := c.o.Catalog.View()
 	empty := view.Docs() == 0

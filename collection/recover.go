@@ -244,8 +244,8 @@ func (c *Collection) withoutVectors() map[sheaf.ID]catalog.Hash {
 	return versions
 }
 
-// embedSome indexes some documents in waiting with vectors, and removes them from waiting. Other writers can write
-// between two calls.
+// embedSome indexes some documents in waiting with vectors, and removes these documents from waiting. Other writers can
+// write between two calls.
 func (c *Collection) embedSome(ctx context.Context, waiting map[sheaf.ID]catalog.Hash) error {
 	give, err := c.take(ctx)
 	if err != nil {
@@ -260,8 +260,8 @@ func (c *Collection) embedSome(ctx context.Context, waiting map[sheaf.ID]catalog
 	return nil
 }
 
-// someGiven returns as many given documents in ids as fit one commit, and removes them from ids. For an unreadable
-// document, it records the error.
+// someGiven returns some of the given documents in ids, enough for one commit, and removes their IDs from ids. For an
+// unreadable document, someGiven records the error.
 func (c *Collection) someGiven(ids map[sheaf.ID]catalog.Hash) (puts []ingest.Given) {
 	size := 0
 	for _, id := range slices.Sorted(maps.Keys(ids)) {

@@ -258,7 +258,8 @@ func SomeFolder(trees []catalog.Tree) error {
 	return gone
 }
 
-// Ran prints the notices of a run of a watching server. If the index should have another language, it signals on Grown.
+// Ran prints the notices of a run of a watching server. If the index should have another language, Ran sends a signal
+// on Grown.
 func (x *Index) Ran(ctx context.Context, report *ingest.Report, err error) {
 	x.NoteFolders(report)
 	if err == nil && report.Changes() && x.LanguageGrows(ctx) {

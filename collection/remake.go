@@ -98,7 +98,7 @@ func (x *Index) Mending() *Life {
 	return &Life{Remake: func(ctx context.Context, because error) error { return x.Remake(ctx, because, true) }}
 }
 
-// remakeDamaged checks the open stores. If one is still damaged, it remakes the index.
+// remakeDamaged checks the open stores. If a store is still damaged, remakeDamaged remakes the index.
 func (x *Index) remakeDamaged(ctx context.Context) error {
 	faults, _ := x.Faults(ctx) // a silent server is not repaired here
 	if i := slices.IndexFunc(faults, func(fault error) bool { return errors.Is(fault, vfs.ErrCorrupt) }); i >= 0 &&
@@ -128,10 +128,10 @@ func (x *Index) remakeLocked(ctx context.Context, keep, waited bool) error {
 	return x.Refresh(ctx)
 }
 
-// Drop empties the index. It holds the lock of the index, and waits until no other process writes. It keeps the list of
-// folders, and texts that no file can restore. With keep, it also keeps the settings. With keep, Drop fails if a folder
-// is missing or unreadable. Without keep, Drop fails if every folder is missing, or if a folder is unreadable. After
-// such an error nothing has changed.
+// Drop empties the index. It waits until no other process writes, and holds the lock of the index. Drop keeps the list
+// of folders, and texts that no file can restore. With keep, it also keeps the settings. With keep, Drop fails if a
+// folder is missing or unreadable. Without keep, Drop fails if every folder is missing, or if a folder is unreadable.
+// After such an error nothing has changed.
 func (x *Index) Drop(ctx context.Context, keep bool) error {
 	x.Close()
 	return x.whenFree(ctx, func() error {

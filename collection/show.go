@@ -50,7 +50,7 @@ func (r *Reader) Words(ctx context.Context, query, text string) [][]string {
 	return h.Words(looking, text, maxShownWords)
 }
 
-// show returns result number i. It returns false if the result is now hidden or its document is gone.
+// show returns result number i. It returns false if the result is now hidden, or if the document of the result is gone.
 func (s *pageMaker) show(i int) (*Result, bool) {
 	a := s.answer
 	hit := &a.result.Hits[i]

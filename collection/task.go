@@ -453,8 +453,8 @@ func (c *Collection) work(id string) (k *keptTask, changes []Change, err error) 
 	return k, changes, err
 }
 
-// ownerText returns the text of a failed task for the owner of the task. If the request is at fault, it says why. If
-// the server is at fault, only the log says why.
+// ownerText returns the text of a failed task for the owner of the task. If the request is at fault, the text says why.
+// If the server is at fault, only the log says why.
 func (c *Collection) ownerText(id string, why error) string {
 	var rejected *RejectedError
 	if errors.As(why, &rejected) || slices.ContainsFunc([]error{sheaf.ErrInvalid, sheaf.ErrNotFound, sheaf.ErrUnsupported,

@@ -81,8 +81,8 @@ func requiredValues(f sheaf.Filter) []requiredValue {
 }
 
 // requiredOf returns the column and the value that a filter requires. For a filter without a value that a message can
-// name, it returns "". The parts of an Or are one requirement. Its value is that of the part for the file name, or else
-// of the first part.
+// name, it returns "". The parts of an Or are one requirement. requiredOf then returns the value of the part for the
+// file name, or else the value of the first part.
 func requiredOf(f sheaf.Filter) (column, value string) {
 	switch f := f.(type) {
 	case sheaf.In:

@@ -12,7 +12,7 @@ import (
 )
 
 // explainLeg adds explanations to the hits of a branch. If the store explains parts of a score, the explanation
-// includes them. It returns an error only when the context was canceled.
+// includes these parts. explainLeg returns an error only when ctx was canceled.
 func (r *run) explainLeg(ctx context.Context, o *outcome) error {
 	if !r.opt.Explain {
 		return nil

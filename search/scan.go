@@ -54,8 +54,8 @@ type Scanned struct {
 	// Notes and Warnings are for the result of the search. Took has the duration of each step.
 	Notes, Warnings []string
 	Took            []Timing
-	// WhyNot returns the reason why a document is not a candidate, or "" if it is one. It returns sheaf.ErrNotFound for
-	// a file that does not exist or that the caller may not see.
+	// WhyNot returns the reason why a document is not a candidate, or "" if the document is a candidate. It returns
+	// sheaf.ErrNotFound for a file that does not exist or that the caller may not see.
 	WhyNot func(doc sheaf.ID) (string, error)
 }
 

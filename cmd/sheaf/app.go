@@ -73,7 +73,8 @@ func (a *app) describeStreams(color string) {
 
 func (a *app) flush() error { return a.stdout.Flush() }
 
-// settings loads the settings of dir once. Flags of cmd override them. It prints notices about ignored settings.
+// settings loads the settings of dir once. Flags of cmd override these settings. The function prints notices about
+// ignored settings.
 func (a *app) settings(cmd *cobra.Command, dir string) (*config.Config, error) {
 	if a.config != nil {
 		return a.config, nil

@@ -101,8 +101,8 @@ func options(p collection.Patience) openai.Options {
 	return o
 }
 
-// newEmbedder returns the model in the settings, or nil without a model. dims is the number of dimensions; if it is 0,
-// newEmbedder asks the server. p says how often to repeat failed requests.
+// newEmbedder returns the model in the settings, or nil without a model. dims is the number of dimensions; if dims is
+// 0, newEmbedder asks the server. p says how often to repeat failed requests.
 func newEmbedder(ctx context.Context, c *config.Config, dims int, p collection.Patience) (model.Embedder, error) {
 	o := c.Embedder
 	switch {

@@ -1,8 +1,8 @@
 // Package location finds the index for a folder.
 //
 // An index has its own folder in the user's data folder. The name of this folder ends in a hash of the covered folder's
-// real path. If the user asks for it, the index is inside the covered folder instead, under [HereName]. A folder
-// without its own index uses the index of the nearest folder above.
+// real path. If the user wishes, the index is inside the covered folder instead, under [HereName]. A folder without its
+// own index uses the index of the nearest folder above.
 package location
 
 import (
@@ -139,7 +139,8 @@ func (f Finder) Find(folder string) (Location, []string, error) {
 	}
 }
 
-// atNamed returns the index in the folder that the user named. If it exists but does not cover folder, it fails.
+// atNamed returns the index in the folder that the user named. If this index exists but does not cover folder, atNamed
+// returns an error.
 func (f Finder) atNamed(folder string) (Location, error) {
 	dir, err := filepath.Abs(f.Index)
 	if err != nil {

@@ -67,7 +67,7 @@ type route struct {
 	endpoint
 	method, path  string
 	input, output reflect.Type
-	// parseBody parses the body in place of the rules of the fields, unless it is nil. Its errors have the form of
+	// parseBody, if not nil, parses the body in place of the rules of the fields. The errors of parseBody have the form of
 	// spec/reciprocal-rank-fusion.
 	parseBody func(a *API, body []byte) (any, error)
 	run       func(ctx context.Context, c *call, input any) (any, error)

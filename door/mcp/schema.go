@@ -10,8 +10,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// schemas holds the schemas of the tools for the SDK, and byType the schemas for clients. All callers share them: each
-// HTTP request has its own server, and making schemas takes long.
+// schemas holds the schemas of the tools for the SDK, and byType the schemas for clients. All callers share these
+// schemas. Each HTTP request has its own server, and making schemas takes long.
 var (
 	schemas = sdk.NewSchemaCache()
 	byType  sync.Map // reflect.Type to *jsonschema.Schema

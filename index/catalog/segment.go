@@ -44,7 +44,7 @@ const (
 	// described like a block.
 	textBytes = 16
 
-	// noBlock is the block number in the state of a tombstone, which has no record.
+	// noBlock is the block number in the state of a tombstone. A tombstone has no record.
 	noBlock = 1<<32 - 1
 	// blockTarget is the size in bytes of a full block of records. Larger blocks compress better and take longer to
 	// unpack.

@@ -17,7 +17,8 @@ import (
 
 // Text returns the whole text of a document as it was indexed. If the source file has the recorded size and
 // modification time, Text trusts the file; otherwise Text compares the content. If the file has changed or is gone, the
-// error is ErrStale; if it cannot be read, ErrUnread. The text is shared, so the caller must not change it.
+// error is ErrStale. If the file cannot be read, the error is ErrUnread. The text is shared, so the caller must not
+// change it.
 func (v *View) Text(doc sheaf.ID) ([]byte, error) {
 	if t, ok := v.texts.Get(doc); ok && t.file.matches(v.catalog.o.Source, t.name) {
 		return t.text, nil
@@ -116,7 +117,8 @@ func readSource(source vfs.FS, name string, recorded *FileState) (text []byte, s
 	return nil, false, fmt.Errorf("%s: %w", name, ErrStale)
 }
 
-// openSource opens a source file. The error is ErrStale if there is no file, and ErrUnread if it cannot be read now.
+// openSource opens a source file. The error is ErrStale if there is no file, and ErrUnread if the file cannot be read
+// now.
 func openSource(source vfs.FS, name string) (vfs.File, error) {
 	f, err := source.Open(name)
 	if err == nil {
@@ -157,7 +159,8 @@ func Offloaded(placeholder string) string {
 	return ""
 }
 
-// stale returns the error for an unread file: ErrStale if it has changed since indexing, ErrUnread if that is unknown.
+// stale returns the error for an unread file. It is ErrStale if the file has changed since indexing, and ErrUnread if
+// this is unknown.
 func stale(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, io.EOF) {

@@ -96,7 +96,7 @@ func (v *View) DiskBytes() int64 {
 	return n
 }
 
-// find returns the newest entry of a document. Without an entry, or if it is a tombstone, both results are nil.
+// find returns the newest entry of a document. Without an entry, or if the entry is a tombstone, both results are nil.
 func (v *View) find(id sheaf.ID) (*segment, *state, error) {
 	for _, s := range slices.Backward(v.segments) {
 		i, err := s.find(id)

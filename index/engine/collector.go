@@ -126,7 +126,7 @@ func (c *collector) raise(h scoreHeap) {
 	}
 }
 
-// scoreHeap is a heap of the highest scores, with the lowest of them on top.
+// scoreHeap is a heap of the highest scores. The lowest of these scores is on top.
 type scoreHeap []float64
 
 // add adds a score. If the heap has limit scores, the lowest score leaves.

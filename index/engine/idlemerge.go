@@ -6,8 +6,8 @@ import (
 )
 
 // A tier is a group of segments of similar size; see merge.go. Tiers keep copying low while an index grows, but leave
-// up to seven segments in each. A search reads each of them: two of the same size cost a tenth more than one. So an
-// index without loads joins more segments, as long as a chunk is copied few times.
+// up to seven segments in each. A search reads each segment: two segments of the same size cost a tenth more than one
+// segment. So an index without loads joins more segments, as long as a chunk is copied few times.
 
 const (
 	// An idle index joins a segment that is at most restFactor times as large as all smaller segments together. So

@@ -2,8 +2,8 @@
 // atomic manifest publishes them. The main types are [Index], an open folder; [Load], a set of changes; and
 // [Snapshot], the index at one moment. The changes of a load become durable and visible together.
 //
-// There is one writer at a time. While it loads or merges, a lock file excludes other writers; other processes can
-// still read. Readers hold snapshots, take no lock and never wait. A merge drops deleted chunks; until then, the
+// There is one writer at a time. While the writer loads or merges, a lock file excludes other writers. Other processes
+// can still read. Readers hold snapshots, take no lock and never wait. A merge drops deleted chunks; until then, the
 // manifest has a bitmap of them.
 //
 // Scores are those of package bm25 over the chunks that are not deleted. Top-k retrieval skips chunks that cannot be

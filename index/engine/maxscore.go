@@ -21,14 +21,14 @@ import (
 // bound reaches the threshold. So scores and ties are as in exhaustive scoring. Bounds that are sums of the same
 // numbers raise the threshold like scores. Then the node only scores the chunks that are left at the end.
 
-// slack is a factor for upper bounds. A bound times slack exceeds every score that it covers, despite rounding.
+// slack is a factor for upper bounds. A bound times slack exceeds every score below the bound, despite rounding.
 const slack = 1 + 1e-9
 
 // pendingMost is the largest number of chunks that wait for their exact score. When more wait, run computes these
 // scores. Many chunks wait when their scores are nearly equal.
 const pendingMost = 4096
 
-// bound is a clause (a term in a field), with the largest score that it can add.
+// bound is a clause (a term in a field), with the largest score that the clause can add.
 type bound struct {
 	cursor      *postings.Cursor
 	number      int       // among the clauses

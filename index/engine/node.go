@@ -30,7 +30,7 @@ type scores struct {
 	byField []float64
 }
 
-// total combines the scores of the fields into one number, as w says, and clears them.
+// total combines the scores of the fields into one number, as w.Combine says, and sets these scores to 0.
 func (s *scores) total(w *Words) float64 {
 	sum, best := 0.0, 0.0
 	for i, v := range s.byField {

@@ -57,7 +57,7 @@ func (o *original) offer(chunk string, score float32) {
 }
 
 // recallOf compares hits with the k chunks that are nearest by the vectors before rounding. The result "of" is the
-// number of these chunks, and found is the number of these chunks in hits. Each hit without vectors before rounding
+// number of these chunks, and found is the number of these chunks in hits. Each hit that has no vectors before rounding
 // reduces k by one.
 func (o *original) recallOf(hits sheaf.Ranking, k int) (found, of int) {
 	hits = hits[:min(len(hits), k)]

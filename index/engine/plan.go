@@ -300,8 +300,8 @@ func (k *knownTerms) find(key string) int {
 	return slices.IndexFunc(k.list, func(t *planTerm) bool { return t.key == key })
 }
 
-// term returns the index of the term with this key in the list. It adds the term, with fields and factor, if it is new;
-// otherwise again is true.
+// term returns the index of the term with this key in the list. If the term is new, the function adds it to the list,
+// with fields and factor. Otherwise again is true.
 func (k *knownTerms) term(p *plan, key string, fields []int, factor float64) (at int, again bool, err error) {
 	if at = k.find(key); at >= 0 {
 		return at, true, nil

@@ -1,7 +1,7 @@
 package engine
 
 // prefetch and prefetchEach request the lengths of chunks from memory early, and do not wait. Lengths are far from the
-// other data of a query, so reading them is slow. Both are nil on machines without such instructions.
+// other data of a query, so reading lengths is slow. Both functions are nil on machines without such instructions.
 var (
 	// prefetch requests the bytes of b from memory.
 	prefetch func(b []byte)

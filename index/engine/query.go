@@ -67,7 +67,7 @@ type Request struct {
 
 // Work counts the postings that a request read and scored.
 type Work struct {
-	// Postings counts the postings of the query's terms. Scoring every match would score all of them.
+	// Postings counts the postings of the query's terms. A search that scores every match scores this number of postings.
 	Postings int64
 	// Scored counts computed scores of postings. A posting that is scored twice counts twice.
 	Scored int64

@@ -167,8 +167,8 @@ func recalled(found, exact sheaf.Ranking) int {
 	return n
 }
 
-// drawQuery returns a random vector of a field. If moved is true, it moves the vector away from the stored vectors. It
-// returns nil if the field has no vectors, or if it draws only deleted ones.
+// drawQuery returns a random vector of a field. If moved is true, it moves the vector away from the stored vectors.
+// drawQuery returns nil if the field has no vectors, or if all drawn vectors are deleted.
 func (s *Snapshot) drawQuery(rng *rand.Rand, r *Recall, moved bool) ([]float32, error) {
 	v, err := s.drawVector(rng, r)
 	if err != nil || v == nil || !moved {

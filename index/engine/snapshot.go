@@ -123,7 +123,8 @@ func (v *view) field(f int, as bm25.Lengths) (bm25.Field, error) {
 	return stats, nil
 }
 
-// liveDF returns how many remaining chunks of the view have a term in a field. It uses the cursor c if it must count.
+// liveDF returns how many remaining chunks of the view have a term in a field. If liveDF must count, it uses the cursor
+// c.
 func (v *view) liveDF(t *segment.Term, field int, c *postings.Cursor) (int, error) {
 	df := t.DF(field)
 	if df == 0 || v.deleted == nil {

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// networkTypes maps types of file systems to their names. Their locks may apply to one machine only, or their mapped
-// files may vanish. The types of 9P and FUSE are missing, because virtual machines use them for local disks. For FUSE,
-// see networkMounts.
+// networkTypes maps types of file systems to their names. In these file systems, locks may apply to one machine only,
+// or mapped files may vanish. The types of 9P and FUSE are missing, because virtual machines use them for local disks.
+// For FUSE, see networkMounts.
 var networkTypes = map[int64]string{
 	unix.NFS_SUPER_MAGIC:  "nfs",
 	unix.SMB_SUPER_MAGIC:  "smb",

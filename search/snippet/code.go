@@ -84,8 +84,8 @@ func fenceMark(line string) string {
 	return ""
 }
 
-// next reads a whole line. code reports whether the line belongs to a fenced block. marks is how many bytes of the line
-// are marks, not code. In the line that closes the block, all are.
+// next reads a whole line. code reports whether the line belongs to a fenced block. marks is the number of bytes of the
+// line that are Markdown signs, not code. In the line that closes the block, all bytes are signs.
 func (f *fence) next(line string) (marks int, code bool) {
 	rest := strings.TrimLeft(line, " \t")
 	if f.mark != "" && f.quoted && !strings.HasPrefix(rest, ">") {

@@ -64,7 +64,7 @@ func (w *bitWriter) set(numbers []uint64, lo, hi uint64) {
 	}
 }
 
-// bitReader reads what bitWriter wrote. After the end it reads zeros, and counts them.
+// bitReader reads what bitWriter wrote. After the end, bitReader reads zeros and counts these zeros.
 type bitReader struct {
 	src    []byte
 	acc    uint64

@@ -114,8 +114,8 @@ func (f *Frontier) limit() {
 	}
 }
 
-// appendImpacts appends the impacts of f, which belong to a block, to dst. It adds them to whole, the impacts of the
-// list, and empties f.
+// appendImpacts appends the impacts of f, which belong to a block, to dst. If whole is not nil, appendImpacts also adds
+// these impacts to whole, the impacts of the list. Then it empties f.
 func (f *Frontier) appendImpacts(dst []byte, whole *Frontier) []byte {
 	if whole != nil {
 		for _, m := range f.impacts {

@@ -90,7 +90,8 @@ func numbersTo(n int) []int {
 	return out
 }
 
-// bounds returns the first term of every range but the first. Each of them begins a block of the largest dictionary.
+// bounds returns the first term of every range except the first range. Each of these terms begins a block of the
+// largest dictionary.
 func (m *merger) bounds() (bounds [][]byte, err error) {
 	size, largest := 0, m.inputs[0].Reader.terms
 	for _, in := range m.inputs {

@@ -122,8 +122,8 @@ func Perturb(v, from, to []float32) {
 	}
 }
 
-// sampleOf returns a random vector of parts. It returns nil if all vectors that it draws are deleted. total is the
-// number of rows in parts.
+// sampleOf returns a random vector of parts. It draws several times, and returns nil if all drawn vectors are deleted.
+// total is the number of rows in parts.
 func sampleOf(parts []Part, rng *rand.Rand, total int) ([]float32, error) {
 	for range 20 {
 		at := rng.IntN(total)

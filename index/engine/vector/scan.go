@@ -156,8 +156,8 @@ func (c *scanner) limit(n, padded, known int) int {
 	return known
 }
 
-// run selects the best rows with start <= row < end; start is a multiple of blockRows. If job.prune is true, it
-// compares them and adds the results to found. Otherwise it keeps them in c.list.
+// run selects the best rows with start <= row < end; start is a multiple of blockRows. If job.prune is true, run
+// compares these rows and adds the results to found. Otherwise it keeps the rows in c.list.
 func (c *scanner) run(ctx context.Context, s *Set, q *query, job *scanJob, found *nearest, start, end int) error {
 	c.list, c.lost = c.list[:0], math.MinInt32
 	c.sampled.reset(s.Encoder.padded, countedEvery)
@@ -249,9 +249,10 @@ func (c *scanner) estimate(ctx context.Context, s *Set, q *query, allowed []uint
 // nextLower returns estimate - 1, or the lowest possible number if that is estimate.
 func nextLower(estimate int32) int32 { return max(estimate, math.MinInt32+1) - 1 }
 
-// takeStretch takes the waiting rows of a stretch, the best estimates first. If job.prune is true, it compares them;
-// their scores let it skip more of the other rows. Otherwise it keeps the best rows in c.list. A sample predicts how
-// many rows to take at once; it does not affect the result. keepBest counts the limit job.depth exactly.
+// takeStretch takes the waiting rows of a stretch, the best estimates first. If job.prune is true, takeStretch compares
+// these rows; their scores let it skip more of the other rows. Otherwise it keeps the best rows in c.list. A sample
+// predicts how many rows to take at once; the sample does not affect the result. keepBest counts the limit job.depth
+// exactly.
 func (c *scanner) takeStretch(s *Set, q *query, job *scanJob, found *nearest, at, rows int, least int32) error {
 	c.sample(s, job.allowed, at, rows)
 	enough := job.depth + job.depth/4

@@ -15,9 +15,9 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Set sets key to values in the file at path. It makes the file if it does not exist. It changes only the lines of this
-// key, so comments and the order of keys stay. A list has several values. Set replaces the whole file in one step, so a
-// crash leaves the old or the new file.
+// Set gives the key called name these values in the file at path. If the file does not exist, Set makes it. Set changes
+// only the lines of this key, so comments and the order of keys stay. A list has several values. Set replaces the whole
+// file in one step, so a crash leaves the old or the new file.
 func Set(path, name string, values []string) error {
 	key, err := Lookup(name)
 	if err != nil {

@@ -350,7 +350,7 @@ func (r *Reader) like(ctx context.Context, text salient.Text, filter sheaf.Filte
 	return a, err
 }
 
-// MaxContextBytes limits how much of a text Context reads.
+// MaxContextBytes is the largest length in bytes of a text for Context. A longer text is an error.
 const MaxContextBytes = 16 << 20
 
 // Context finds chunks about the subject of a text. name is the file name of the text; it determines the format, and ""

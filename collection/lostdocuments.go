@@ -56,7 +56,7 @@ func (x *Index) removeStrays(ctx context.Context, faults []error) ([]error, erro
 	return x.Faults(ctx)
 }
 
-// lookedChunks is the number of chunks to read from a server to find out who wrote them.
+// lookedChunks is the largest number of chunks to read from a server to find out who wrote these chunks.
 const lookedChunks = 1000
 
 // refuseStrangers returns an error if the server has documents of another folder. Call it before the first run. Two
@@ -173,7 +173,7 @@ type losses struct {
 // documents.
 const mostLosses = 1000
 
-// shownLosses is the number of documents that a message names.
+// shownLosses is the largest number of documents that a message names.
 const shownLosses = 5
 
 func (l *losses) all() []sheaf.ID {

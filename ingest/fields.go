@@ -106,8 +106,8 @@ func propertyText(doc *sheaf.Document) string {
 	return store.JoinValues(parts)
 }
 
-// maxTagsAbove limits how many parents of a nested tag become values of the tag column; the topmost
-// parents win. Without a limit their total length grows with the square of the depth.
+// maxTagsAbove is the largest number of parents of a nested tag that become values of the tag column. The topmost
+// parents win. Without a limit, the total length of the parents grows with the square of the depth.
 const maxTagsAbove = 32
 
 // PropertyColumn returns the column of a property. Names that differ only in case or in Unicode

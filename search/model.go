@@ -156,6 +156,6 @@ func usableVector(v []float32) ([]float32, error) {
 	return v, nil
 }
 
-// maxWeighed limits the words whose rarity is looked up. A text with this number of words or more counts as a document,
-// and all its words weigh the same.
+// A text of more than maxWeighed words counts as a document, and all its words weigh the same. In a shorter text, the
+// rarity of each word is looked up.
 const maxWeighed = 64

@@ -54,7 +54,7 @@ func (r *run) byProperty(ctx, retrieval context.Context, q sheaf.Query) (*run, e
 	return r, nil
 }
 
-// mostBelow limits how many nested properties the search tries.
+// mostBelow is the largest number of nested properties that the search tries. It ignores less frequent ones.
 const mostBelow = 3
 
 // propertiesBelow returns the nested properties that have name as one part of their own name, most frequent first. For

@@ -64,7 +64,7 @@ type ScanCounts struct {
 	// Files is the number of files that the scan examined. Matched is the number of these files that have one of the texts
 	// to search for. Candidates is the number of matched files in the store, and Chunks is the number of their chunks.
 	Files, Matched, Candidates, Chunks int
-	// Bytes is roughly how much memory the scan uses.
+	// Bytes is the approximate memory, in bytes, that the scan uses.
 	Bytes int64
 }
 

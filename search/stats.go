@@ -92,7 +92,8 @@ func (s *stats) frequencies(ctx context.Context, counter store.Counter, queries 
 	return dfs, err
 }
 
-// maxWorth limits how many words of a query are counted. Each further word counts as much as the average word.
+// maxWorth is the largest number of words of a query that are counted. Each further word weighs as much as the average
+// word.
 const maxWorth = 256
 
 // idfWorth is the idf of a query: the sum, and the idf of each part that is matched separately. A repeated word is one

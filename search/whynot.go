@@ -314,7 +314,8 @@ func (s *Searcher) matchesWithoutFilter(ctx context.Context, req store.Request) 
 	return err == nil && len(alone) > 0
 }
 
-// maxLacks limits how many words of a query are searched one by one to explain an absence.
+// maxLacks is the largest number of words of a query that are searched one by one to explain an absence. Further words
+// are ignored.
 const maxLacks = 32
 
 // lacks names the words of req that none of the chunks ids has, as the end of a sentence, or "".

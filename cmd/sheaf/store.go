@@ -80,7 +80,8 @@ func engineOptions(c *config.Config) embedded.Options {
 const (
 	// connectTimeout is long enough to connect to a distant server.
 	connectTimeout = time.Second
-	// queryTimeout is long enough for a model server to load a model and to embed one short text.
+	// queryTimeout is the longest time that a query waits for a model server. In this time, a server can load a model and
+	// embed one short text.
 	queryTimeout = 5 * time.Second
 	// hastyBatch is the number of passages in one request to a model server while queries wait. The server embeds them in
 	// about the time of one query.

@@ -32,7 +32,8 @@ type meaning struct {
 	count    int // how many lines; 0 for the whole part
 }
 
-// maxFragments limits how many '#' in a text may be the end of the path. Path and heading may both contain '#'.
+// maxFragments is the largest number of '#' that are tried as the end of the path, the last '#' first. Path and heading
+// may both contain '#'.
 const maxFragments = 8
 
 // readings returns every meaning that text may have, likeliest first. There may be several, because file names may

@@ -292,7 +292,7 @@ func (a *API) readBody(c *call, r *route) (free func(), err error) {
 	return nil, err
 }
 
-// valueBytes is roughly how many bytes of memory each value of a body takes while it is parsed. A body that needs at
+// valueBytes is the approximate number of bytes of memory for each value of a body that is parsed. A body that needs at
 // most smallValues bytes never waits for other bodies.
 const (
 	valueBytes  = 96

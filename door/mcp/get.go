@@ -145,7 +145,7 @@ func (s *server) multiGet(ctx context.Context, in multiGetIn) (*getOut, error) {
 	})
 }
 
-// emptyPart is roughly how many tokens a passage takes without its text.
+// emptyPart is the approximate number of tokens of a passage without its text.
 const emptyPart = 200
 
 // These are reasons why a requested passage is not in the answer.

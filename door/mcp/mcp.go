@@ -208,8 +208,8 @@ func (s *server) collectionNamed(name string) *collection.Collection {
 	return nil
 }
 
-// firstWait is how long to wait for a collection that cannot answer yet. firstLook is how long to wait until the
-// collection's first search for changed files ends. firstStep is the time between two checks.
+// firstWait is the longest wait for a collection that cannot answer yet. firstLook is the longest wait for the end of
+// the collection's first search for changed files. firstStep is the time between two checks.
 const (
 	firstWait = 20 * time.Second
 	firstLook = 2 * time.Second

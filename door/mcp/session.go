@@ -12,7 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// These are how long running calls may take after the server has read the last message.
+// These are time limits of running calls, after the server has read the last message.
 const (
 	lastAnswers = 30 * time.Second // time for the last answers after the end of the input
 	stopGrace   = 5 * time.Second  // time for the last answers after a stop

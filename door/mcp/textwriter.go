@@ -68,7 +68,7 @@ func shownAll(collection string, ids []sheaf.ID) []string {
 	return out
 }
 
-// maxEcho limits how much of a wrong argument an error repeats, in bytes.
+// maxEcho is the largest number of bytes that an error repeats of a wrong argument. It cuts a longer argument.
 const maxEcho = 300
 
 // short returns a text, cut to its beginning if it is longer than maxEcho.

@@ -47,8 +47,8 @@ const (
 	// equalRecall is the largest allowed difference between the best recall and the recall of an engine. The times of an
 	// engine with a lower recall cannot be compared.
 	equalRecall = 0.01
-	// saneMRR is the smallest sane MRR, as a share of the best engine's MRR. Different formulas and stemmers cause
-	// smaller differences.
+	// saneMRR is a share of the best engine's MRR. An engine below this share does not search in a sane way. Different
+	// formulas and stemmers cause smaller differences.
 	saneMRR = 0.6
 )
 

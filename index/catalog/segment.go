@@ -51,7 +51,7 @@ const (
 	blockTarget = 12 << 10
 	// pieceBytes is the length of a piece of text in bytes. A reader unpacks only the pieces that a span touches.
 	pieceBytes = 1 << 20
-	// maxBlocks limits how many unpacked blocks a segment caches.
+	// maxBlocks is the largest number of unpacked blocks that a segment caches.
 	maxBlocks = 256
 )
 

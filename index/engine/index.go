@@ -59,8 +59,7 @@ const (
 	// LeastMemory is the smallest value of Options.Memory that the engine can keep, in bytes. With a lower limit,
 	// building may take more memory than allowed.
 	LeastMemory = 4 * baseMemory
-	// baseMemory is roughly how many bytes of memory building takes besides the counted memory: buffers, file data,
-	// garbage.
+	// baseMemory is the approximate memory, in bytes, of building besides the counted memory: buffers, file data, garbage.
 	baseMemory = 16 << 20
 )
 

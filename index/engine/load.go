@@ -200,9 +200,9 @@ func (l *Load) turn(ctx context.Context) error {
 }
 
 const (
-	// removedBytes is roughly how many bytes the removal of a document takes in memory, without its name.
+	// removedBytes is the approximate memory, in bytes, of the removal of a document, without the name of the document.
 	removedBytes = 64
-	// seenBytes is how many bytes to count for each hash in the field seen. It is twice the size of an entry, because
+	// seenBytes is the number of bytes to count for each hash in the field seen. It is twice the size of an entry, because
 	// the map is on the garbage-collected heap.
 	seenBytes = 32
 )
@@ -381,8 +381,8 @@ func (f *flushedSegment) remove(docs, ids []string) error {
 	return nil
 }
 
-// wordShare limits what a worker's word cache keeps for the next segment: the worker's memory divided by wordShare.
-// wordBytes is another limit, in bytes. It keeps the number of cached terms far below the limit of a builder.
+// For the next segment, a worker's word cache keeps at most the worker's memory divided by wordShare. It also keeps at
+// most wordBytes bytes. So the number of cached terms stays far below the limit of a builder.
 const (
 	wordShare = 8
 	wordBytes = 1 << 30

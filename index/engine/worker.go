@@ -91,7 +91,7 @@ func (w *worker) column(c *Column) []uint32 {
 	return numbers
 }
 
-// textTokens is roughly how many tokens the worker passes to the builder in one call.
+// textTokens is the approximate number of tokens that the worker passes to the builder in one call.
 const textTokens = 1 << 12
 
 func (w *worker) text(field int, text string) {

@@ -10,8 +10,8 @@ type List[T comparable] struct {
 	known  map[T]bool // the values of a long list
 }
 
-// longList is the length from which Add uses a map to find a value. In a shorter list, Add compares the value with each
-// element.
+// longList is the smallest length of a list in which Add uses a map to find a value. In a shorter list, Add compares
+// the value with each element.
 const longList = 32
 
 // Add adds a value if the list does not have it yet.

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// maxBytes is the largest length of a text that Parse reads.
+// maxBytes is the largest length in bytes of a text that Parse reads. For a longer text, Parse returns false.
 const maxBytes = 400
 
 // Parse reads a decimal number such as 12.50 or 1e3, or a whole one such as 0x1F or 0o17. Groups of three digits may

@@ -93,7 +93,7 @@ type List[T any] struct {
 	block block
 }
 
-// doubling is the size in bytes up to which a list doubles when it grows. A larger list grows by a quarter. Unused
+// doubling is a size in bytes. A list below this size doubles when it grows. A larger list grows by a quarter. Unused
 // capacity takes no memory before it is written, but [InUse] counts it.
 const doubling = 1 << 20
 

@@ -2,7 +2,7 @@ package static
 
 import "unicode/utf8"
 
-// blockBytes is roughly how many bytes of text [tokenizer.Pieces] reads at a time, to limit memory.
+// blockBytes is the approximate number of bytes of text that [tokenizer.Pieces] reads at a time, to limit memory.
 const blockBytes = 16 << 10
 
 // Pieces yields the positions of the pieces in text until yield returns false. It yields one half-open byte range for

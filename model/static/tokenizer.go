@@ -8,7 +8,8 @@ import (
 	"golang.org/x/text/unicode/rangetable"
 )
 
-// maxWordCharacters is the length from which a whole word is unknown, as in BERT's tokenizer.
+// maxWordCharacters is the largest number of characters of a word that is cut into pieces. A longer word is unknown, as
+// in BERT's tokenizer.
 const maxWordCharacters = 100
 
 // tokenizer cuts text into pieces as BERT's lower-case tokenizer does (Devlin and others, 2018; Wu and others, 2016,

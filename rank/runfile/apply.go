@@ -95,7 +95,7 @@ func sameNames(runs []*Run) []*Run {
 	return out
 }
 
-// cosineError is by how much a cosine of another system may be above 1 because of rounding.
+// cosineError is the largest amount by which a cosine of another system may be above 1. Rounding causes such values.
 const cosineError = 1e-3
 
 // Apply applies a stage to the ranking of each query.

@@ -86,7 +86,7 @@ func (c *Contents) SaveSettings(s Settings) error {
 	return c.FS.SyncDir(c.Dir)
 }
 
-// maxFile limits how many bytes of a file are read.
+// maxFile is the largest size in bytes of a file that is read.
 const maxFile = 1 << 30
 
 func (c *Contents) read(name string, to any) (bool, error) {

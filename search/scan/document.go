@@ -158,9 +158,9 @@ var (
 const (
 	stringBytes   = 16
 	documentBytes = 1500 // a document without its chunks, with its entries in tables and its columns
-	// entryBytes is roughly how many bytes the index uses for a chunk: fields, lengths, and few positions.
+	// entryBytes is the approximate number of bytes in the index for a chunk: fields, lengths, and few positions.
 	entryBytes = 1000
-	// roundingBytes is roughly how many bytes a chunk takes for unused memory, and for its part of the catalog.
+	// roundingBytes is the approximate number of bytes of a chunk for unused memory, and for its part of the catalog.
 	roundingBytes = 120
 )
 

@@ -91,7 +91,7 @@ func New(o Options) (*Scanner, error) {
 	return s, nil
 }
 
-// fileBytes is roughly how many bytes of memory an examined file needs.
+// fileBytes is the approximate memory, in bytes, for an examined file.
 const fileBytes = 256
 
 // split divides the memory in bytes: 35 % for cut files, 65 % for the index.

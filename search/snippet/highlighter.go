@@ -79,7 +79,7 @@ func (e *queryTerm) matches(t analysis.Term) bool {
 // wordMatch is a matching range inside a word of the text, with the index of the term that it matches.
 type wordMatch struct{ start, end, term int }
 
-// mostKnown limits how many words of texts a highlighter caches.
+// mostKnown is the largest number of words of texts that a highlighter caches.
 const mostKnown = 4096
 
 // New returns a highlighter for the words of query. It skips excluded words. It skips function words outside phrases

@@ -17,11 +17,12 @@ const (
 	jumpBytes = 64 << 10
 	// jumpWords is the largest number of words of the query that are searched in the later parts of a text.
 	jumpWords = 4
-	// mostMatches limits how many matches in a text are compared.
+	// mostMatches is the largest number of matches in a text that are compared. Later matches are ignored.
 	mostMatches = 20_000
-	// mostTerms limits how many different terms of a query are marked.
+	// mostTerms is the largest number of different terms of a query that are marked. Further terms are ignored.
 	mostTerms = 64
-	// longestHeading limits the bytes of a table's heading row and of the row below it.
+	// longestHeading is the largest number of bytes in a table's heading row and the row below. A snippet shows no longer
+	// heading.
 	longestHeading = 4 << 10
 	// leastWidth is the smallest width of a snippet in columns. A smaller wanted width counts as leastWidth.
 	leastWidth = 20

@@ -9,7 +9,7 @@ import (
 	"sheaf"
 )
 
-// longestShown is the length in bytes of the longest word that Words returns.
+// longestShown is the largest length in bytes of a word that Words returns. Words skips longer words.
 const longestShown = 256
 
 // Words returns the words of text that snippets would mark, each once, in text order and with their original case. It

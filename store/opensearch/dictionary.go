@@ -14,10 +14,11 @@ import (
 // The dictionary is a separate index with one document for each term or form. The best matching term gives the score
 // of a prefix or fuzzy word, which the server's own queries cannot compute. So the store looks up the terms first.
 
-// maxTerms limits the number of terms that one look-up returns.
+// maxTerms is the largest number of terms that one look-up returns.
 const maxTerms = 10_000
 
-// maxRemembered limits how many terms the store caches as present in the dictionary.
+// maxRemembered is about the largest number of terms that the store caches as present in the dictionary. Above this
+// number, learn empties the cache.
 const maxRemembered = 1_000_000
 
 // learn adds words to the dictionary, except cached ones. Adding a present term is harmless.

@@ -304,7 +304,7 @@ func (w *load) writeTexts(ctx context.Context, chunks []chunk, first int64) erro
 	}, "term", "field", "chunk", "tf", "len", "pos")
 }
 
-// maxRemembered limits how many terms a transaction caches.
+// maxRemembered is about the largest number of terms that a transaction caches.
 const maxRemembered = 1_000_000
 
 // intern reads the numbers of the chunks' terms into w.terms. It adds new terms to the dictionary.

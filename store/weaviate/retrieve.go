@@ -365,8 +365,8 @@ func (s *Store) firstHits(ctx context.Context, a growingRequest, limit int) (she
 	}
 }
 
-// maxLeft limits how often firstHits repeats a request without the chunks that it has. This helps if the passages of
-// long documents fill the list of hits.
+// maxLeft is the largest number of times that firstHits repeats a request, without the chunks that it has already. This
+// helps if the passages of long documents fill the list of hits.
 const maxLeft = 20
 
 // guess returns how many hits to request for limit chunks: more than limit, because a chunk may have several passages.

@@ -51,7 +51,8 @@ type Options struct {
 	Limit int
 }
 
-// maxText limits how much of a query Parse reads. If a query is longer, a note says that the rest is ignored.
+// maxText is the largest number of bytes of a query that Parse reads. If a query is longer, a note says that the rest
+// is ignored.
 const maxText = 1 << 16
 
 // maxDepth limits how deep brackets nest; deeper brackets are words.

@@ -9,7 +9,7 @@ import (
 // BlockLen is the number of postings in a full block.
 const BlockLen = 128
 
-// slack is how many bytes unpack may read behind the packed values.
+// slack is the largest number of bytes that unpack reads behind the packed values.
 const slack = 16
 
 // A frame is up to BlockLen values, packed with exceptions (PFOR: Zukowski and

@@ -8,8 +8,8 @@ import (
 	"sheaf/index/engine/postings"
 )
 
-// mergeRange is roughly how many bytes of posting lists a range of terms has. A goroutine collects a range and then
-// writes it.
+// mergeRange is the approximate size, in bytes, of the posting lists in a range of terms. A goroutine collects a range
+// and then writes it.
 const mergeRange = 256 << 10
 
 // GoroutineBytes is the approximate memory that a merge needs for each goroutine: two encoded ranges, and encoders.

@@ -26,7 +26,7 @@ func aboveNEON(mask *byte, estimates *int32, words int, least int32)
 //go:noescape
 func dotNEON(out *int32, rows *byte, index *uint32, codes *uint64, numbers *int16, words, count int)
 
-// gathered is how many words of codes dotGathered copies for one call of the assembly kernel.
+// gathered is the largest number of words of codes that dotGathered copies for one call of the assembly kernel.
 const gathered = 2048
 
 // dotGathered does what dotWith does, but first copies the codes of the rows. Its assembly version reads the copies one

@@ -25,13 +25,13 @@ const (
 	// splitRows is the smallest number of rows in a range that makes another goroutine worthwhile. The number of ranges
 	// depends only on the number of rows, so the result is the same on all processors.
 	splitRows = 1 << 18
-	// stretchRows limits how many rows have their estimates in memory at once. With a smaller limit, a search compares
-	// more rows before it knows near rows. With a larger limit, estimates would not stay in the cache.
+	// stretchRows is the largest number of rows whose estimates are in memory at once. With a smaller limit, a search
+	// compares more rows before it knows near rows. With a larger limit, estimates would not stay in the cache.
 	stretchRows = 1 << 18
 	// cancelBlocks is the number of blocks after which a scan checks for cancellation. These blocks take about 0.1 ms.
 	cancelBlocks = 64
-	// Of countedEvery neighboring estimates, a scan counts one, to predict how many rows an estimate selects. countedEvery
-	// is a power of two, and countedShift is 32 minus its binary logarithm.
+	// Of each countedEvery neighboring estimates, a scan counts one. So it predicts how many rows an estimate selects.
+	// countedEvery is a power of two, and countedShift is 32 minus its binary logarithm.
 	countedEvery = 32
 	countedShift = 27
 )

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -11,81 +12,143 @@ type Screen struct {
 	// off makes every word pass.
 	off    bool
 	wanted []prefixTest
-	first  [256]bool // the small letters that can begin a word with a wanted term
+	other  []string // the wanted beginnings with other characters than ASCII
+	lanes  laneTable
 }
 
 // prefixTest is a fast test whether a word begins like a wanted term.
 type prefixTest struct{ letters, mask uint32 }
+
+// laneTable has patterns of the byte before a part of a word and the first four of the part. Each pattern has a lane.
+// If a byte can have place n of a pattern, its bit lanes*n+lane is 1.
+type laneTable [256]uint64
+
+const (
+	laneMark  = 0 // the first lane of parts with a mark after one, two or three letters
+	laneSmall = 3 // the first lane of parts that begin with a small letter
+	laneRest  = 8 // the first lane of parts that begin with a capital or digit
+	lanes     = 12
+)
+
+// notInWord has the bytes before a part that begins with a small letter.
+var notInWord = func() (set string) {
+	for i := range 256 {
+		if !isLetter(byte(i)) && !isDigit(rune(i)) {
+			set += string([]byte{byte(i)})
+		}
+	}
+	return set
+}()
+
+// add adds a pattern. Each place has the bytes that fit, and "" stands for all bytes.
+func (t *laneTable) add(lane int, pattern [5]string) {
+	for n, fits := range pattern {
+		bit := uint64(1) << (lanes*n + lane)
+		for _, c := range []byte(fits) {
+			t[c] |= bit
+		}
+		for c := 0; fits == "" && c < len(t); c++ {
+			t[c] |= bit
+		}
+	}
+}
 
 // Screen returns a screen for words that have a term or a form that begins with one of beginnings. An empty beginning
 // lets every word pass.
 func (a *Analyzer) Screen(beginnings []string) *Screen {
 	s := &Screen{off: a.stemmer.stem != nil && !a.stemmer.initial}
 	for _, text := range beginnings {
-		if !isASCII(text) { // such a term comes from a word that passes anyway
+		if !isASCII(text) {
+			s.other = append(s.other, text)
 			continue
 		}
 		letters, n := firstLetters(text, len(text))
 		// The last two letters may be of an ending that the stemmer changes: able and ability have the term abl.
 		mask := ^uint32(0) << (8 * (4 - min(max(n-2, min(n, 2)), 4)))
+		s.off = s.off || mask == 0
+		pattern := [5]string{notInWord}
+		for n := 1; n < len(pattern); n++ {
+			letter := string(rune(letters & mask >> (8 * (4 - n)) & 0xFF))
+			pattern[n] = strings.Trim(strings.ReplaceAll(letter, "i", "iy"), "\x00")
+			pattern[n] += strings.ToUpper(pattern[n])
+		}
+		for n := 2; n < len(pattern) && pattern[n] != ""; n++ {
+			var marked [5]string
+			copy(marked[1:n], pattern[1:])
+			marked[n] = `.-@',"_+#`
+			s.lanes.add(laneMark+n-2, marked)
+		}
+		first, number := pattern[1], len(s.wanted)
+		pattern[1] = strings.ToLower(first)
+		s.lanes.add(laneSmall+number%(laneRest-laneSmall), pattern)
+		pattern[0], pattern[1] = "", strings.ToUpper(first)
+		s.lanes.add(laneRest+number%(lanes-laneRest), pattern)
 		s.wanted = append(s.wanted, prefixTest{letters & mask, mask})
-	}
-	for c := byte('a'); c <= 'z'; c++ {
-		letters, _ := firstLetters(string(c), 1)
-		s.first[c] = s.off || slices.ContainsFunc(s.wanted, func(w prefixTest) bool {
-			return (letters^w.letters)&w.mask&0xFF000000 == 0
-		})
 	}
 	return s
 }
 
 // Words calls yield with the range of each raw word of text that may have a wanted term. It stops when yield returns
-// false. A word with other characters than ASCII always may have a wanted term.
+// false.
 func (s *Screen) Words(text string, yield func(start, end int) bool) {
+	if s.off {
+		(*Analyzer)(nil).Words(text, yield)
+		return
+	}
 	for i := 0; ; {
-		start, end := nextWord(text, s.skip(text, i))
-		if start == end || s.passes(text[start:end]) && !yield(start, end) {
+		at, sure := s.next(text, i)
+		if at == len(text) {
+			return
+		}
+		start, end := nextWord(text, wordBreak(text, i, at))
+		for start < end && end <= at {
+			start, end = nextWord(text, end)
+		}
+		if start > at { // no word has byte at
+			end = start
+		} else if (sure || s.passes(text[start:end])) && !yield(start, end) {
 			return
 		}
 		i = end
 	}
 }
 
-// skip returns the start of the first word, at or after byte i, that may have a wanted term. It skips only words of
-// small ASCII letters, and returns the start of any other word. Byte i must not be inside a word.
-func (s *Screen) skip(text string, i int) int {
-	for {
-		start := i
-		for start < len(text) && text[start] < utf8.RuneSelf && ascii[text[start]] == classOther &&
-			text[start] != ValueEnd[0] {
-			start++
+// next returns a byte of the next word that may have a wanted term, or len(text). If sure, a part with a wanted
+// beginning starts there. Byte i must not be inside a word.
+func (s *Screen) next(text string, i int) (at int, sure bool) {
+	state := s.lanes[' '] & (1<<lanes - 1)
+	for from := i; i < len(text)+3; i++ {
+		c := byte(' ')
+		if i < len(text) {
+			c = text[i]
 		}
-		end := start
-		for end < len(text) && isSmall(text[end]) {
-			end++
+		state = (state<<lanes | (1<<lanes - 1)) & s.lanes[c]
+		if fits := state >> (4 * lanes); fits != 0 || c >= utf8.RuneSelf {
+			return max(from, i-3), fits>>laneSmall != 0
 		}
-		if end < start+2 || end > start+maxWordBytes || s.first[text[start]] || start > 0 && text[start-1] == '#' ||
-			end < len(text) && !endsWord(text[end:]) {
-			return start
-		}
-		i = end
 	}
+	return len(text), false
 }
 
-// endsWord reports whether a letter before rest is certainly the last letter of its word.
-func endsWord(rest string) bool {
-	c := rest[0]
-	return c == ' ' || c == '\n' || c < utf8.RuneSelf && ascii[c] == classOther && !isJoiner[c] ||
-		(c == '.' || c == ',') && (len(rest) == 1 || rest[1] == ' ' || rest[1] == '\n')
+// wordBreak returns a place between two offsets that is certainly not inside a word. It is i, or a place after white
+// space. Only white space after a hyphen may be inside a word.
+func wordBreak(text string, i, at int) int {
+	for at > i && (text[at-1] != ' ' && text[at-1] != '\n' || strings.IndexByte("-> \t\r\n", text[max(i, at-2)]) >= 0) {
+		at--
+	}
+	return at
 }
 
 // passes reports whether a raw word may have a wanted term.
-//
 // The terms of an ASCII word are the word and its parts, with other endings and perhaps without marks. A part begins
 // at the first byte of the word, and never between two small letters.
 func (s *Screen) passes(raw string) bool {
-	if s.off || !isASCII(raw) {
-		return true
+	if isDense(raw) { // its terms are parts of it, unless NFKC changes it
+		return len(s.other) > 0 && (strings.ContainsFunc(raw, mayChange) ||
+			slices.ContainsFunc(s.other, func(text string) bool { return strings.Contains(raw, text) }))
+	}
+	if !isASCII(raw) { // Greek and Cyrillic letters never become ASCII
+		return len(s.other) > 0 || strings.ContainsFunc(raw, func(r rune) bool { return r < 0x370 || r >= 0x530 })
 	}
 	for i := range len(raw) {
 		c := raw[i]
@@ -93,10 +156,8 @@ func (s *Screen) passes(raw string) bool {
 			continue
 		}
 		letters, _ := firstLetters(raw[i:], 4)
-		for _, w := range s.wanted {
-			if letters&w.mask == w.letters {
-				return true
-			}
+		if slices.ContainsFunc(s.wanted, func(w prefixTest) bool { return letters&w.mask == w.letters }) {
+			return true
 		}
 	}
 	return false
@@ -105,8 +166,7 @@ func (s *Screen) passes(raw string) bool {
 func isSmall(c byte) bool { return c >= 'a' && c <= 'z' }
 
 // firstLetters returns the first four letters and digits of an ASCII text in lower case, highest byte first. It returns
-// i for y, because stemmers change one to the other. n is the number of letters and digits in text, or most if there
-// are more.
+// i for y, because stemmers change one to the other. n counts the letters and digits, up to most.
 func firstLetters(text string, most int) (letters uint32, n int) {
 	for i := 0; i < len(text) && n < most; i++ {
 		c := text[i]

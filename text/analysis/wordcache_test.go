@@ -78,7 +78,8 @@ func TestScreenPassesEveryTerm(t *testing.T) {
 		"gently", "chevaux", "yeux", "analogie", "naciones", "haciendo", "leyendo", "die", "dying", "skies", "happy", "yes",
 		"say", "boys", "Get", "Item", "HTTP", "USA", "iPhone", "ipv6", "4K", "E2E", "utf", "8", "1,000", "u.s.a", "c++", "C#",
 		"#", "_", "-", "-\n", ".", "@", "'s", "'", "l'", "ing", "ly",
-		" ", "\n", ". ", ", ", "(", "heden", "ement", "ï", "ß", "İ", "\u00ad", "一", "🐘", "\u0301"}
+		" ", "\n", ". ", ", ", "(", "heden", "ement", "ï", "ß", "İ", "\u00ad", "一", "🐘", "\u0301",
+		"новый", "Ёж", "и\u0306", "λόγος", "ﬁ", "٣", "ﾊﾞ", "データ", "＃ｅ", "”"}
 	letters := "aeiouybcdghklmnrstvzAEYBT"
 	random := rand.New(rand.NewPCG(5, 6))
 	for _, language := range append(analysis.Languages(), "", "xx") {

@@ -618,12 +618,59 @@ func isDefinition(line string) bool {
 	return strings.ContainsAny(target, "/#.<") && (title == "" || strings.ContainsRune(`"'(`, rune(title[0])))
 }
 
-// markupEnd returns the end of the markup that hides the byte at i, or 0 if readers see the byte. Readers do not see
-// HTML tags and comments, a link's target, label or definition, and a heading's attributes.
-func markupEnd(text string, i int) int {
-	if end := tagEnd(text, i); end > 0 {
-		return end
+// markup finds the markup that hides bytes of a text from readers.
+type markup struct {
+	text   string
+	next   [4]int // the next byte of each kind in marks
+	link   int    // the last byte that may belong to a link or to a heading's attributes
+	tagEnd int    // the end of the last HTML tag or comment
+}
+
+// marks are the bytes of markup that hides text.
+const marks = "<[]{"
+
+// newMarkup returns a markup for the bytes of text between two offsets.
+func newMarkup(text string, from, to int) *markup {
+	m := &markup{text: text[:min(len(text), to+markupReach)], link: -1}
+	for kind := range m.next {
+		m.find(kind, max(0, from-markupReach))
 	}
+	return m
+}
+
+func (m *markup) find(kind, from int) {
+	m.next[kind] = len(m.text)
+	if n := strings.IndexByte(m.text[from:], marks[kind]); n >= 0 {
+		m.next[kind] = from + n
+	}
+}
+
+// endAt returns the end of the markup that hides the byte at i, or 0 if readers see the byte. Readers do not see HTML
+// tags and comments, a link's target, label or definition, and a heading's attributes. Code spans have no tags. Each i
+// must be at least that of the last call.
+func (m *markup) endAt(i int, tagsOnly bool) int {
+	for kind := range m.next {
+		for m.next[kind] < i {
+			at := m.next[kind]
+			if kind > 0 {
+				m.link = max(m.link, at)
+			} else if n := markupLength(m.text[at:]); n > 0 {
+				m.tagEnd = at + n
+			}
+			m.find(kind, at+1)
+		}
+	}
+	if m.tagEnd > i && codeSpanEnd(m.text, i) == 0 {
+		return m.tagEnd
+	}
+	if tagsOnly || m.link < max(0, i-linkReach) || strings.IndexByte(m.text[m.link:i], '\n') >= 0 {
+		return 0
+	}
+	return linkEnd(m.text, i)
+}
+
+// linkEnd returns the end of the hidden part of a link or heading around byte i, or 0.
+func linkEnd(text string, i int) int {
 	from := max(0, i-linkReach)
 	from += lineBegin(text[from:i], i-from) // links and attributes end at the latest with their line
 	before := text[from:i]
@@ -704,24 +751,4 @@ func tagName(text string) string {
 		name = name[:i]
 	}
 	return name
-}
-
-// tagEnd returns the end of the HTML tag or comment that contains the byte at i, or 0. Code spans have no tags.
-func tagEnd(text string, i int) int {
-	from := max(0, i-markupReach)
-	if strings.IndexByte(text[from:i], '<') < 0 { // faster than LastIndexByte, and true for most words
-		return 0
-	}
-	for at := i; ; {
-		if at = strings.LastIndexByte(text[from:at], '<'); at < 0 {
-			return 0
-		}
-		at += from
-		if n := markupLength(text[at:]); n > 0 {
-			if at+n > i && codeSpanEnd(text, i) == 0 {
-				return at + n
-			}
-			return 0
-		}
-	}
 }

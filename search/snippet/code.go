@@ -122,13 +122,19 @@ func (f *fence) open(line string) {
 	}
 }
 
+// fenceStep is how many bytes fenceAt searches at once. It limits the work for a text with many fences of one kind.
+const fenceStep = 4 << 10
+
 // fenceAt returns the state of fenced code at byte i, the beginning of a line. It reads at most scanBytes before i.
 func fenceAt(text string, i int) (f fence) {
 	text = text[max(0, i-scanBytes):i]
-	if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
-		return f
-	}
 	for text != "" {
+		if f.mark == "" { // skip lines without a fence
+			near := text[:min(len(text), fenceStep)]
+			near, _, _ = strings.Cut(near, "```")
+			near, _, _ = strings.Cut(near, "~~~")
+			text = text[lineBegin(text, len(near)):]
+		}
 		line := firstLine(text)
 		f.next(line)
 		text = text[len(line):]

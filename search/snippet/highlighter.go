@@ -30,8 +30,9 @@ type Highlighter struct {
 	// screen quickly excludes words of a text that cannot match.
 	screen *analysis.Screen
 	// known caches the matches within words of texts. The keys are parts of the texts.
-	known  map[string][]wordMatch
-	buffer []analysis.Term // for the terms of a word
+	known   map[string][]wordMatch
+	buffer  []analysis.Term // for the terms of a word
+	matches []match         // for the matches of a text
 }
 
 // term is a term of the query with its rarity.

@@ -2,6 +2,7 @@ package snippet
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -76,7 +77,8 @@ func (h *Highlighter) cut(text string, width int) Snippet {
 	if columns(text, 0, len(text), width) > width {
 		rows := matches
 		if strings.IndexByte(text, '|') >= 0 {
-			if below := outside(text, matches, width, headingRowEnd); len(below) > 0 {
+			below := outside(text, matches, width, func(offset int) int { return headingRowEnd(text, offset) })
+			if len(below) > 0 {
 				rows = below
 			}
 		}
@@ -87,7 +89,8 @@ func (h *Highlighter) cut(text string, width int) Snippet {
 		}
 		begin = rows[first].start
 		start, shown = snippetStart(text, begin, max((width-used)/3, 10)), rows[first:last+1]
-		for end := markupEnd(text, start); start < end && end <= begin; end = markupEnd(text, start) {
+		m := newMarkup(text, start, begin+1)
+		for end := m.endAt(start, false); start < end && end <= begin; end = m.endAt(start, false) {
 			start = end // show no second half of a link or tag
 		}
 	}
@@ -126,12 +129,13 @@ func (h *Highlighter) find(text string, width int) []match {
 // inSight returns the matches in text that readers see. Without such matches, it returns those outside HTML tags and
 // comments. Without these either, it returns all matches.
 func inSight(text string, matches []match, width int) []match {
-	if len(matches) == 0 ||
-		!strings.ContainsAny(text[max(0, matches[0].start-markupReach):matches[len(matches)-1].end], "<[]{") {
-		return matches
+	if len(matches) == 0 {
+		return nil
 	}
-	for _, hidden := range []func(string, int) int{markupEnd, tagEnd} {
-		if shown := outside(text, matches, width, hidden); len(shown) > 0 {
+	for _, tagsOnly := range []bool{false, true} {
+		m := newMarkup(text, matches[0].start, matches[len(matches)-1].end)
+		shown := outside(text, matches, width, func(offset int) int { return m.endAt(offset, tagsOnly) })
+		if len(shown) > 0 {
 			return shown
 		}
 	}
@@ -140,14 +144,21 @@ func inSight(text string, matches []match, width int) []match {
 
 // outside returns the matches that do not begin in a hidden part of text. endOf returns the end of the hidden part that
 // contains an offset, or 0. width is the width of the snippet.
-func outside(text string, matches []match, width int, endOf func(text string, offset int) int) (out []match) {
-	for _, m := range matches {
-		if endOf(text, m.start) == 0 {
-			out = append(out, m)
-		}
+func outside(text string, matches []match, width int, endOf func(offset int) int) []match {
+	inside := func(m match) bool { return endOf(m.start) != 0 }
+	first := slices.IndexFunc(matches, inside)
+	if first < 0 {
+		return matches
 	}
-	for i := 1; i < len(out) && len(out) < len(matches); i++ {
-		out[i].gap = columns(text, out[i-1].end, out[i].end, width)
+	out := slices.Clone(matches[:first])
+	for i, m := range matches[first+1:] {
+		if inside(m) {
+			continue
+		}
+		if n := len(out); n > 0 && out[n-1].end != matches[first+i].end { // the match before m is inside
+			m.gap = columns(text, out[n-1].end, m.end, width)
+		}
+		out = append(out, m)
 	}
 	return out
 }
@@ -198,7 +209,8 @@ func runeStart(text string, i int) int {
 }
 
 // scan returns the matches in text[from:to]. width is the width of the snippet.
-func (h *Highlighter) scan(text string, from, to, width int) (matches []match) {
+func (h *Highlighter) scan(text string, from, to, width int) []match {
+	matches := h.matches[:0]
 	h.screen.Words(text[from:to], func(start, end int) bool {
 		start, end = start+from, end+from
 		for _, w := range h.word(text[start:end]) {
@@ -218,6 +230,7 @@ func (h *Highlighter) scan(text string, from, to, width int) (matches []match) {
 		}
 		return len(matches) < mostMatches
 	})
+	h.matches = matches
 	return matches
 }
 
@@ -227,7 +240,7 @@ func columns(text string, from, to, limit int) int {
 		return limit + 1
 	}
 	n := 0
-	for i := max(from, 0); i < to; {
+	for i := max(from, 0); i < to && n <= limit; {
 		if text[i] < utf8.RuneSelf {
 			n++
 			i++

@@ -140,6 +140,7 @@ func wordBreak(text string, i, at int) int {
 }
 
 // passes reports whether a raw word may have a wanted term.
+//
 // The terms of an ASCII word are the word and its parts, with other endings and perhaps without marks. A part begins
 // at the first byte of the word, and never between two small letters.
 func (s *Screen) passes(raw string) bool {
@@ -166,7 +167,8 @@ func (s *Screen) passes(raw string) bool {
 func isSmall(c byte) bool { return c >= 'a' && c <= 'z' }
 
 // firstLetters returns the first four letters and digits of an ASCII text in lower case, highest byte first. It returns
-// i for y, because stemmers change one to the other. n counts the letters and digits, up to most.
+// i for y, because stemmers change one to the other. n is the number of letters and digits in text, or most if there
+// are more.
 func firstLetters(text string, most int) (letters uint32, n int) {
 	for i := 0; i < len(text) && n < most; i++ {
 		c := text[i]

@@ -21,10 +21,13 @@ type Leg struct {
 
 // Fusion joins the rankings of several branches into one ranking.
 type Fusion interface {
-	// Fuse returns every hit of every leg once. Legs of a hit has its rank and its raw score in each leg. Constituents of
-	// a hit has the constituents from each leg in turn. The leg of the hit's best rank is first. Fuse returns
-	// sheaf.ErrInvalid for a score that is not finite, and names the leg. It also returns sheaf.ErrInvalid if a weight is
-	// negative or if the sum of the weights is 0. Without legs, it returns an empty ranking.
+	// Fuse returns every hit of every leg once:
+	//   - The field Legs of a hit has its rank and its raw score in each leg.
+	//   - The field Constituents of a hit joins its constituents from all legs. It begins with those from the leg in
+	//     which the hit has its best rank.
+	//
+	// Fuse returns sheaf.ErrInvalid for a score that is not finite, and names the leg. It also returns sheaf.ErrInvalid
+	// if a weight is negative or if the sum of the weights is 0. Without legs, it returns an empty ranking.
 	Fuse(legs []Leg) (sheaf.Ranking, error)
 }
 

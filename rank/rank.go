@@ -19,8 +19,9 @@ import (
 
 // Stage is a step that turns one ranking into another. Stages are values, safe for concurrent use.
 type Stage interface {
-	// Apply returns another ranking. It may share memory with in, so callers must change neither afterwards. The hits
-	// of the ranking in are best first. Package profile checks that parameters are within the ranges in their comments.
+	// Apply returns another ranking. The input ranking must be sorted, best first. Both rankings may share memory, so
+	// callers must change neither afterwards. Package profile checks each parameter of a stage against the range in the
+	// comment of its field.
 	// Apply returns sheaf.ErrInvalid if parameters do not fit together, or if a score is not finite.
 	Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error)
 }

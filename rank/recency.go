@@ -27,8 +27,9 @@ const year = 365 * 24 * time.Hour
 
 // Recency lowers old documents. The factor of a document is never below Floor. A date in the future gives age 0.
 //
-// Example, Hyperbolic, Decay 0.5, Floor 0.75: an age of half a year gives 1/(1 + 0.25) = 0.8. An age of 243 days or
-// more gives 0.75. A document without a date gets 0.8888.
+// Hyperbolic: factor = 1/(1 + Decay * age in years). Example with Decay 0.5, Floor 0.75 and Undated [UndatedAge]: an
+// age of half a year gives 1/(1 + 0.25) = 0.8. An age of 243 days or more gives 0.75. A document without a date gets
+// 0.8888.
 type Recency struct {
 	Curve    AgeCurve
 	Decay    float64       // 0..1000, for Hyperbolic

@@ -28,7 +28,9 @@ func writeSegment(fsys vfs.FS, path string, segments []*segment, changes []Encod
 	return w.ids.n, nil
 }
 
-// merge adds the newest entry of each ID in segments and changes, in order of ID.
+// merge adds the newest entry of each ID in segments and changes, in order of ID. The segments must be in order of age,
+// the oldest first, and changes, which are newer, in order of ID. Entries of removed documents are added only if
+// keepTombstones is true.
 func (w *segmentWriter) merge(segments []*segment, changes []Encoded, keepTombstones bool) error {
 	walk, err := newWalk(segments, "")
 	for err == nil && (walk.ok || len(changes) > 0) {

@@ -107,8 +107,10 @@ var _ interface {
 
 // knownTerms caches terms that are in the dictionary.
 type knownTerms struct {
-	words   map[string]bool
-	indices string // the indices of the name when the store learned these terms
+	words map[string]bool
+	// indices are the names of the indices that had the terms when the store cached them. If the store's name means other
+	// indices now, the store clears the cache.
+	indices string
 }
 
 // nameLookups records the look-ups of the store's name, which may move to another index.

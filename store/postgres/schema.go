@@ -155,7 +155,9 @@ func lookedThrough(schema string) error {
 		"find its tables there: name another schema, as in ?schema=notes", schema)
 }
 
-// extension returns an error unless the server has pgvector in a version with iterative scans. It may install it.
+// extension installs pgvector if the database lacks it. It returns an error if the server offers no version with
+// iterative scans, or if the user may not use or install pgvector. It does not check the version of an installed
+// pgvector: each new connection does.
 func (s *Store) extension(ctx context.Context, tx pgx.Tx) error {
 	var installed, available, closed *string
 	err := tx.QueryRow(ctx, "SELECT "+askExtension).Scan(&installed, &available, &closed)

@@ -138,9 +138,9 @@ func (h *history) dot(hit sheaf.Hit, req *store.VectorRequest) (dot float64, ok 
 	return 0, false
 }
 
-// compare compares the answers of two stores. The store a must find as many hits as the oracle, in order, each with the
-// oracle's score. So only hits with nearly equal scores may be exchanged. It returns the hits of a and the oracle's
-// scores.
+// compare fails the test unless store a finds as many hits as the oracle, with the oracle's scores in the same order.
+// Hits with nearly equal scores may have another order; near says which scores are nearly equal. compare returns the
+// hits of store a and the oracle's scores.
 func compare(t *testing.T, where string, req store.Request, a, oracle store.Backend,
 	near func(x, y float64) bool) (got sheaf.Ranking, scores map[sheaf.ID]float64) {
 	t.Helper()

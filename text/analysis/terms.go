@@ -230,8 +230,9 @@ func (a *Analyzer) word(dst []Term, word string, offset, start, end int) []Term 
 	return dst
 }
 
-// wordTerms are the terms of a single word: its stem, its bare stem and its form. term is "" when the word has no
-// term. function says that the word is a function word.
+// wordTerms are the terms of a single word. term is its stem. bare is the stem of the word without diacritics, or "".
+// form is the whole word in small letters, without diacritics. term is "" for a stop word, and if nothing is left to
+// index. function says that the word is a function word.
 type wordTerms struct {
 	term, bare, form string
 	function         bool

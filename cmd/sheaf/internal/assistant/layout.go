@@ -9,8 +9,9 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// insert puts an entry into the list of servers. If the list has an entry with this name, insert keeps the members that
-// do not concern its start. newline is the line ending of the file. New text is formatted like the text around it. All
+// insert puts an entry into the list of servers. If the list has an entry with this name and
+// a command, insert replaces the members that the new entry has, and keeps the others. It replaces an entry without a
+// command completely. newline is the line ending of the file. New text is formatted like the text around it. All
 // other text stays unchanged.
 func insert(root *hujson.Value, list, name string, entry *hujson.Object, newline string) error {
 	object, unit := root.Value.(*hujson.Object), "  "

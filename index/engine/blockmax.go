@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/binary"
+	"math"
 	"math/bits"
 	"slices"
 	"sync"
@@ -240,6 +241,12 @@ func (b *bound) joined(w int) float64 {
 		if most := b.fields[i].windows[w]; most > 0 {
 			x += most / (b.weight - most)
 		}
+	}
+	switch {
+	case x == 0:
+		return 0
+	case math.IsNaN(x): // of an infinite weight
+		return b.weight
 	}
 	return b.weight / (1 + 1/x)
 }

@@ -17,12 +17,15 @@ import (
 // up for candidates of the others. This happens window by window: see blockmax.go. There, clauses with many postings
 // also come earlier, because scoring all their postings takes longest.
 //
-// The sums here are upper bounds, in any order of summation. The node of the whole query then scores the chunks whose
-// bound reaches the threshold. So scores and ties are as in exhaustive scoring. Bounds that are sums of the same
-// numbers raise the threshold like scores. Then the node only scores the chunks that are left at the end.
+// The sums here are the scores up to rounding, or upper bounds for CombineBest. The node of the whole query then scores
+// the chunks whose sum reaches the threshold. So scores and ties are as in exhaustive scoring. Sums that are scores up
+// to rounding raise the threshold like scores. Then the node only scores the chunks that are left at the end.
 
 // slack is a factor for upper bounds. A bound times slack exceeds every score below the bound, despite rounding.
 const slack = 1 + 1e-9
+
+// roundedDown is the factor for lengths in bounds of BM25F, because lengths of virtual fields are rounded to 32 bits.
+const roundedDown = 1 - 1e-6
 
 // pendingMost is the largest number of chunks that wait for their exact score. When more wait, run computes these
 // scores. Many chunks wait when their scores are nearly equal.
@@ -41,7 +44,9 @@ type bound struct {
 	wide        []byte
 	norms       *norms
 	virtual     *virtual // the virtual field of BM25F; nil if the field has a score of its own
-	fields      []bound  // of the first clause of a BM25F term, all clauses of the term; of another clause, itself
+	// fields has the clause itself. With BM25F, the first clause of a term has all clauses of the term, and the others
+	// have none.
+	fields []bound
 	// params, average and factor give the norm of a long field: the norm of its length times factor.
 	params          bm25.Parameters
 	average, factor float64
@@ -55,8 +60,7 @@ type bound struct {
 	block   int     // the block of bMost, -1 for none
 	bMost   float64
 	blocks  []float64 // the maximum of every block, if all were computed
-	// windows has the largest score of the clause, or of all clauses in fields, in each window. It is nil unless
-	// boundWindows computed it.
+	// windows has the largest score of the clause, or of all clauses in fields, in each window.
 	windows []float64
 	wMost   float64 // the maximum in the window
 	df      int     // number of postings of all clauses in fields
@@ -167,7 +171,7 @@ func (b *bound) atBlock(target uint32) float64 {
 // maxScore evaluates a word request in one segment. It skips chunks that cannot be among the best (algorithm MaxScore).
 type maxScore struct {
 	bounds   []*bound
-	ordered  []*bound // the clauses that have fields, ordered by their bounds in the current window
+	ordered  []*bound // the clauses with a list fields, ordered by key in the current window
 	allowed  segment.Bitset
 	chunks   uint32
 	from, to uint32 // run offers the ordinals of this range
@@ -234,9 +238,8 @@ func (p *plan) maxScore(terms []*planTerm, view int, top *collector) (*maxScore,
 
 // bounds makes a bound for each clause of s, in the memory of s. s has the clauses of terms in one view.
 //
-// With BM25F, a clause bounds what one field adds to the score of a term. The bound is safe for two reasons:
-//   - The score is concave in the frequency. So the score of a sum of frequencies is at most the sum of the scores.
-//   - An impact has the length of its own field. The virtual field of a posting is never shorter.
+// With BM25F, a clause bounds the frequency, divided by the norm, that one field adds to a term. An impact has the
+// length of its own field. The virtual field of a posting is never shorter, except by rounding: see roundedDown.
 func (p *plan) bounds(s *scratch, terms []*planTerm, view int) (_ []*bound, err error) {
 	n, joins := len(s.clauses), p.words.Combine == CombineBM25F
 	s.all, s.order, s.ordered = slices.Grow(s.all[:0], n)[:n], slices.Grow(s.order[:0], n)[:n],
@@ -260,7 +263,7 @@ func (p *plan) bounds(s *scratch, terms []*planTerm, view int) (_ []*bound, err 
 			b.knownScores = c.given.sums
 			b.maximum = max(0, slices.Max(b.knownScores))
 		case joins:
-			b.scale, b.factor, b.average = c.model.weight, c.model.weight, b.virtual.average
+			b.scale, b.factor, b.average = c.model.weight, c.model.weight*roundedDown, b.virtual.average
 			b.norms = p.snapshot.normsFor(p.params, b.average/b.factor)
 			b.maximum = b.ofList()
 		default:

@@ -256,3 +256,31 @@ func TestQueryMemoryPerGoroutine(t *testing.T) {
 	}
 	must.Do(t, s.Release())
 }
+
+// TestBoundsDespiteRounding checks that bounds of BM25F lose no hit, although lengths are rounded to 32 bits, and
+// although a weight may be infinite.
+func TestBoundsDespiteRounding(t *testing.T) {
+	ix := testIndex(t, t.TempDir())
+	var chunks []Chunk
+	for i := range 9 * windowLen {
+		id := fmt.Sprintf("c%06d", 99_999-i) // of equal scores, the last chunk is the first hit
+		c := Chunk{ID: id, Doc: id, Fields: []FieldText{{"body", "alpha beta gamma"}}}
+		if i%3 == 1 {
+			c.Fields = []FieldText{{"title", "gamma"}}
+		}
+		chunks = append(chunks, c)
+	}
+	chunks[5].Fields[0].Name = "title"
+	commit(t, ix, nil, chunks)
+	s := must.Get(ix.Acquire())
+	defer s.Release()
+	for _, weight := range []float64{0.35, 0.45, 0.7, 0.9, 1.3, 1.4} {
+		for _, boost := range []float64{1, math.Inf(1)} {
+			req := Request{Limit: 2, Words: &Words{K1: 1.2, B: 0.75, Combine: CombineBM25F,
+				Query:  sheaf.Boost{Query: sheaf.Match{Text: "alpha"}, Factor: boost},
+				Fields: []FieldWeight{{"title", 1}, {"body", weight}}}}
+			check.Equal(t, fmt.Sprint(must.Get(s.Search(t.Context(), req))), fmt.Sprint(exhaustive(t, s, req)),
+				"weight %v, boost %v", weight, boost)
+		}
+	}
+}

@@ -138,7 +138,7 @@ func (h *history) dot(hit sheaf.Hit, req *store.VectorRequest) (dot float64, ok 
 	return 0, false
 }
 
-// compare fails the test unless store a finds as many hits as the oracle, with the oracle's scores in the same order.
+// compare fails the test unless store a and the oracle find equally many hits, with the oracle's scores in order.
 // Hits with nearly equal scores may have another order; near says which scores are nearly equal. compare returns the
 // hits of store a and the oracle's scores.
 func compare(t *testing.T, where string, req store.Request, a, oracle store.Backend,

@@ -257,8 +257,8 @@ func TestQueryMemoryPerGoroutine(t *testing.T) {
 	must.Do(t, s.Release())
 }
 
-// TestBoundsDespiteRounding checks that bounds of BM25F lose no hit, although lengths are rounded to 32 bits, and
-// although a weight may be infinite.
+// TestBoundsDespiteRounding checks that bounds of BM25F lose no hit, although lengths are rounded to 32 bits. It also
+// checks an infinite weight.
 func TestBoundsDespiteRounding(t *testing.T) {
 	ix := testIndex(t, t.TempDir())
 	var chunks []Chunk

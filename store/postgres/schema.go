@@ -156,8 +156,8 @@ func lookedThrough(schema string) error {
 }
 
 // extension installs pgvector if the database lacks it. It returns an error if the server offers no version with
-// iterative scans. It also returns an error if the user may not use or install pgvector. It does not check the version of an installed
-// pgvector: each new connection does.
+// iterative scans. It also returns an error if the user may not use or install pgvector. It does not check the version
+// of an installed pgvector: each new connection does.
 func (s *Store) extension(ctx context.Context, tx pgx.Tx) error {
 	var installed, available, closed *string
 	err := tx.QueryRow(ctx, "SELECT "+askExtension).Scan(&installed, &available, &closed)

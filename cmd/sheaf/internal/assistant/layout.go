@@ -9,10 +9,10 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// insert puts an entry into the list of servers. If the list has an entry with this name and
-// a command, insert replaces the members that the new entry has, and keeps the others. It replaces an entry without a
-// command completely. newline is the line ending of the file. New text is formatted like the text around it. All
-// other text stays unchanged.
+// insert puts an entry into the list of servers. If an entry with this name and a command exists, insert sets the
+// members that the new entry has, and keeps the others. insert replaces an entry without a command completely.
+// newline is the line ending of the file. New text is formatted like the text around it. All other text stays
+// unchanged.
 func insert(root *hujson.Value, list, name string, entry *hujson.Object, newline string) error {
 	object, unit := root.Value.(*hujson.Object), "  "
 	if in := indent(object); in != nil && *in != "" {

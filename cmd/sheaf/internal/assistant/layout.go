@@ -10,7 +10,7 @@ import (
 )
 
 // insert puts an entry into the list of servers. If an entry with this name and a command exists, insert sets the
-// members that the new entry has, and keeps the others. insert replaces an entry without a command completely.
+// members of the new entry in it. Its other members stay. insert replaces an entry without a command completely.
 // newline is the line ending of the file. New text is formatted like the text around it. All other text stays
 // unchanged.
 func insert(root *hujson.Value, list, name string, entry *hujson.Object, newline string) error {

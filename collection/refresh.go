@@ -354,8 +354,9 @@ func listable(dir string) error {
 	return err
 }
 
-// tell prints the warnings of a refresh. It prints what was indexed only if fresh is true, which means that the refresh
-// filled an empty index. It also prints this after a refresh of more than a second.
+// tell prints the warnings of a refresh. If documents changed and x is not quiet, it may also print what was indexed.
+// It prints this after a refresh of a second or more, and if fresh is true. fresh says that the refresh filled an empty
+// index.
 func (x *Index) tell(report *ingest.Report, fresh bool) {
 	if report.EmbedError != "" {
 		x.Warn("vectors are missing for %s: %s", wording.Plural(report.Pending, "document", "documents"), report.EmbedError)

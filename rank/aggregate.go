@@ -64,7 +64,7 @@ func (a Aggregate) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 // group has the hits that become one answer, and the score of the answer.
 type group struct {
 	id sheaf.ID
-	// hits are the candidates, the hits that the answer replaces. The answer may be one of them.
+	// hits are the candidates of the group: the hits that one answer replaces. A candidate may be this answer.
 	hits []*sheaf.Hit
 	// first is the smallest index of a candidate in the input, from 0.
 	first int

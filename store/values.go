@@ -2,8 +2,9 @@ package store
 
 import "strings"
 
-// JoinValues returns the text of a field with several values, such as the aliases of a document. Four words without
-// terms (analysis.ValueEnd) separate two values, so a phrase matches across them only with a slop above 4.
+// JoinValues returns the text of a field with several values, such as the aliases of a document. Between two values it
+// puts four marks (analysis.ValueEnd). A mark takes a position but has no term. So a phrase matches across two values
+// only with a slop of 4 or more.
 func JoinValues(values []string) string {
 	return strings.Join(values, "\n\x1f\x1f\x1f\x1f")
 }

@@ -28,7 +28,8 @@ type tokenizer struct {
 	recent     []recentWord // the last words by their hash, because texts repeat words
 	folded     []byte
 	hashes     []uint32 // of the prefixes of the rest of the word
-	// sizes has the folded size in bytes of each piece of the last word. spans has the positions of all pieces.
+	// sizes has the size in bytes of each folded piece of the word that was cut last. spans has the position in the text
+	// of each piece so far.
 	sizes []int
 	spans []span
 }

@@ -37,7 +37,7 @@ type markedMatches struct {
 	ranges  []sheaf.Span
 	weights []float64 // the weight of each term of matches
 	terms   uint64    // a bit for each term that ranges contain
-	begin   int       // earlier matches cannot be the rarest
+	begin   int       // rarest is the place of a match at this byte of the text or later
 	most    float64   // the weight of the rarest match
 	rarest  int       // where the rarest match begins in the text
 }

@@ -91,8 +91,10 @@ func (a *Analyzer) Screen(beginnings []string) *Screen {
 // Words calls yield with the range of each raw word of text that may have a wanted term. It stops when yield returns
 // false.
 func (s *Screen) Words(text string, yield func(start, end int) bool) {
-	if s.off {
-		(*Analyzer)(nil).Words(text, yield)
+	if s.off || mayCutWords(text) {
+		(*Analyzer)(nil).Words(text, func(start, end int) bool {
+			return !s.off && !s.passes(text[start:end]) || yield(start, end)
+		})
 		return
 	}
 	for i := 0; ; {
@@ -113,8 +115,21 @@ func (s *Screen) Words(text string, yield func(start, end int) bool) {
 	}
 }
 
-// next returns a byte of the next word that may have a wanted term, or len(text). If sure, a part with a wanted
-// beginning starts there. Byte i must not be inside a word.
+// mayCutWords reports whether text may have words that are cut at maxWordBytes. The rest of such a word is a word that
+// follows a letter, and next does not find it.
+func mayCutWords(text string) bool {
+	for i := 0; i+maxWordBytes < len(text); {
+		last := wordBreak(text, i, i+maxWordBytes+1)
+		if last == i {
+			return true
+		}
+		i = last
+	}
+	return false
+}
+
+// next returns a byte in or before the next word that may have a wanted term, or len(text). No such word ends before
+// this byte. If sure is true, the word at the byte need not be tested. Byte i must not be inside a word.
 func (s *Screen) next(text string, i int) (at int, sure bool) {
 	state := s.lanes[' '] & (1<<lanes - 1)
 	for from := i; i < len(text)+3; i++ {
@@ -124,14 +139,17 @@ func (s *Screen) next(text string, i int) (at int, sure bool) {
 		}
 		state = (state<<lanes | (1<<lanes - 1)) & s.lanes[c]
 		if fits := state >> (4 * lanes); fits != 0 || c >= utf8.RuneSelf {
+			if state>>(2*lanes) == 0 { // no pattern has begun before byte i
+				return i, false
+			}
 			return max(from, i-3), fits>>laneSmall != 0
 		}
 	}
 	return len(text), false
 }
 
-// wordBreak returns a place between two offsets that is certainly not inside a word. It is i, or a place after white
-// space. Only white space after a hyphen may be inside a word.
+// wordBreak returns the last offset in i..at that is certainly not inside a word. It is i, or an offset after white
+// space. If text[i:at] is ASCII, only white space after a hyphen, perhaps with quotation signs ">", is inside a word.
 func wordBreak(text string, i, at int) int {
 	for at > i && (text[at-1] != ' ' && text[at-1] != '\n' || strings.IndexByte("-> \t\r\n", text[max(i, at-2)]) >= 0) {
 		at--
@@ -144,7 +162,7 @@ func wordBreak(text string, i, at int) int {
 // The terms of an ASCII word are the word and its parts, with other endings and perhaps without marks. A part begins
 // at the first byte of the word, and never between two small letters.
 func (s *Screen) passes(raw string) bool {
-	if isDense(raw) { // its terms are parts of it, unless NFKC changes it
+	if isDense(raw) { // its terms are not ASCII, and are parts of it unless NFKC changes it
 		return len(s.other) > 0 && (strings.ContainsFunc(raw, mayChange) ||
 			slices.ContainsFunc(s.other, func(text string) bool { return strings.Contains(raw, text) }))
 	}

@@ -3,6 +3,7 @@ package analysis_test
 import (
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -79,7 +80,8 @@ func TestScreenPassesEveryTerm(t *testing.T) {
 		"say", "boys", "Get", "Item", "HTTP", "USA", "iPhone", "ipv6", "4K", "E2E", "utf", "8", "1,000", "u.s.a", "c++", "C#",
 		"#", "_", "-", "-\n", ".", "@", "'s", "'", "l'", "ing", "ly",
 		" ", "\n", ". ", ", ", "(", "heden", "ement", "ï", "ß", "İ", "\u00ad", "一", "🐘", "\u0301",
-		"новый", "Ёж", "и\u0306", "λόγος", "ﬁ", "٣", "ﾊﾞ", "データ", "＃ｅ", "”"}
+		"новый", "Ёж", "и\u0306", "λόγος", "ﬁ", "٣", "ﾊﾞ", "データ", "＃ｅ", "”",
+		strings.Repeat("x", 254), strings.Repeat("Q", 200) + "-\n"}
 	letters := "aeiouybcdghklmnrstvzAEYBT"
 	random := rand.New(rand.NewPCG(5, 6))
 	for _, language := range append(analysis.Languages(), "", "xx") {

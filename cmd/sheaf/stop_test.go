@@ -86,7 +86,7 @@ func TestStoppedHTTPServerAnswersRunningCall(t *testing.T) {
 		want  string        // "" for a connection that ends
 	}{
 		"answered in time":  {takes: 7 * time.Second, heeds: true, ends: 7 * time.Second, want: "move the branch"},
-		"too late":          {takes: time.Hour, heeds: true, ends: httpdoor.DefaultTime * 9 / 10, want: "it took more than 10s"},
+		"too late":          {takes: time.Hour, heeds: true, ends: 9 * time.Second, want: "it took more than 10s"},
 		"a store like that": {takes: time.Hour, ends: stopped + graceTimeout},
 	} {
 		t.Run(name, func(t *testing.T) {

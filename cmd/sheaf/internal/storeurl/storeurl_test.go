@@ -48,7 +48,8 @@ func TestParse(t *testing.T) {
 		"postgress://host/x?password=secret", "postgres+https://host/x?password=secret", "host/x?password=secret",
 		"postgres://%zz/x?password=secret", "opensearch://host/x?passwd=secret",
 		"postgres://host/x?sslpassword=secret", "host=h user=me password=secret", "password=secret host=h",
-		"postgres://me:secret?%zz@host/x", "postgres:?schema=notes", "postgres:/db", "postgres://h/d?hnsw=many", "postgres://h/d?shema=x",
+		"postgres://me:secret?%zz@host/x", "postgres:?schema=notes", "postgres:/db", "postgres://h/d?hnsw=many",
+		"postgres://h/d?shema=x",
 		"opensearch://h/x?k1=-1", "opensearch://h/x?hnsw=perhaps", "opensearch://h/x?timeout=soon", "weaviate://h/X?b=x",
 		"vespa://h/x?feeds=-1", "vespa://h/x?hnsw=7", "opensearch://one:9200,/x", "opensearch://,one:9200/x",
 		"opensearch://one:9200,two:many/x", "opensearch://one,t wo/x"} {

@@ -51,7 +51,7 @@ type openConstructs struct {
 }
 
 func (c *cleaner) run() {
-	begin := lineBegin(c.text, c.pos)
+	begin := lineBegin(c.text, c.pos, c.pos)
 	c.open.fence = fenceAt(c.text, begin)
 	if begin == c.pos {
 		c.lineStart()
@@ -514,7 +514,7 @@ func (c *cleaner) picture(rest string) bool {
 // headingAttributes returns the length of the attribute list at byte i, or 0. An example is {#id} after a heading.
 func headingAttributes(text string, i int) int {
 	list := strings.TrimRight(firstLine(text[i:min(len(text), i+linkReach)]), " \t\r\n#")
-	line := strings.TrimLeft(text[lineBegin(text, i):i], " >\t")
+	line := strings.TrimLeft(text[lineBegin(text, i, linkReach):i], " >\t")
 	if rest, _, ok := attributes.Cut(list); !ok || rest != "" || !strings.HasPrefix(line, "#") {
 		return 0
 	}
@@ -671,8 +671,7 @@ func (m *markup) endAt(i int, tagsOnly bool) int {
 
 // linkEnd returns the end of the hidden part of a link or heading around byte i, or 0.
 func linkEnd(text string, i int) int {
-	from := max(0, i-linkReach)
-	from += lineBegin(text[from:i], i-from) // links and attributes end at the latest with their line
+	from := lineBegin(text, i, linkReach) // links and attributes end at the latest with their line
 	before := text[from:i]
 	hides := func(mark string, length func(at int) int) (end int) {
 		if at := from + strings.LastIndex(before, mark); at >= from && at+length(at) > i {
@@ -686,7 +685,7 @@ func linkEnd(text string, i int) int {
 	if strings.IndexByte(before, '[') < 0 && strings.IndexByte(before, ']') < 0 { // true for most lines
 		return 0
 	}
-	if line := before + firstLine(text[i:min(len(text), i+linkReach)]); len(before) < linkReach && isDefinition(line) {
+	if line := firstLine(text[from:min(len(text), i+linkReach)]); len(before) < linkReach && isDefinition(line) {
 		return from + len(line)
 	}
 	return cmp.Or(

@@ -44,7 +44,7 @@ func backticks(text string) int { return len(text) - len(strings.TrimLeft(text, 
 
 // codeSpanEnd returns the end of the code span in the line that contains the byte at i, or 0.
 func codeSpanEnd(text string, i int) int {
-	at := max(lineBegin(text, i), i-codeReach)
+	at := lineBegin(text, i, codeReach)
 	for at < i {
 		tick := strings.IndexByte(text[at:i], '`')
 		if tick < 0 {
@@ -58,8 +58,9 @@ func codeSpanEnd(text string, i int) int {
 	return 0
 }
 
-func lineBegin(text string, i int) int {
-	for i > 0 && text[i-1] != '\n' && text[i-1] != '\r' {
+// lineBegin returns the beginning of the line that contains byte i, but at least i-reach.
+func lineBegin(text string, i, reach int) int {
+	for from := max(0, i-reach); i > from && text[i-1] != '\n' && text[i-1] != '\r'; {
 		i--
 	}
 	return i
@@ -133,7 +134,7 @@ func fenceAt(text string, i int) (f fence) {
 			near := text[:min(len(text), fenceStep)]
 			near, _, _ = strings.Cut(near, "```")
 			near, _, _ = strings.Cut(near, "~~~")
-			text = text[lineBegin(text, len(near)):]
+			text = text[lineBegin(text, len(near), fenceStep):]
 		}
 		line := firstLine(text)
 		f.next(line)

@@ -61,7 +61,7 @@ func compareOne(baseline, column *ColumnReport, a, b []float64, st Statistics) C
 	}
 	c.Difference = stats.Mean(d)
 	c.Range = stats.Bootstrap(d, st.Confidence, st.Rounds, st.Seed)
-	c.RawTTest = stats.PairedT(b, a).P
+	c.RawTTest = stats.PairedT(b, a)
 	c.RawRandomization = stats.Randomization(b, a, st.Rounds, st.Seed)
 	return c
 }

@@ -23,66 +23,52 @@ func (f Logistic) At(features ...float64) float64 {
 	return 1 / (1 + math.Exp(-z))
 }
 
+// ridge keeps the weights small if there are few samples.
+const ridge = 1
+
 // FitLogistic fits a logistic map to samples. It maximizes the log-likelihood minus ridge/2 times the sum of the
-// squared weights, for features scaled to deviation 1. ridge keeps the weights small if there are few samples: 1 is a
-// good choice, and 0 switches it off.
+// squared weights, for features scaled to deviation 1.
 //
-// rows[i] has the features of sample i, and right[i] its answer. All rows have the same length. A value that is not
-// finite counts as 0. A sample of weight 2 counts twice; with nil weights, each sample counts once. Without samples, or
-// without a weight above 0, the map is zero.
+// rows[i] has the features of sample i, which are finite, and right[i] its answer. All rows have the same length. A
+// sample of weight 2 counts twice. Without samples, or without a weight above 0, the map is zero.
 //
-// FitLogistic uses Newton's method with step halving, on features shifted to mean 0 and scaled to deviation 1. A tiny
-// extra ridge keeps the weights finite if the features separate the samples without error.
-func FitLogistic(rows [][]float64, right []bool, weights []float64, ridge float64) Logistic {
-	targets := make([]float64, len(rows))
-	for i := range targets {
-		targets[i] = truth(right[i])
-	}
-	if len(rows) == 0 {
-		return Logistic{}
-	}
-	if weights == nil {
-		weights = slices.Repeat([]float64{1}, len(rows))
-	}
+// FitLogistic uses Newton's method with step halving, on features shifted to mean 0 and scaled to deviation 1.
+func FitLogistic(rows [][]float64, right []bool, weights []float64) Logistic {
 	total := 0.0
 	for _, w := range weights {
 		total += w
 	}
-	if !(total > 0) {
+	if total == 0 {
 		return Logistic{}
 	}
+	targets := make([]float64, len(rows))
+	for i := range targets {
+		targets[i] = truth(right[i])
+	}
 	x, mean, scale := standardized(rows, weights, total)
-	width := len(x[0])
-	const tiny, steps, precision = 1e-9, 100, 1e-10
-	penalty := ridge + tiny*total
-	w := make([]float64, width)
-	loss := lossOf(x, targets, weights, w, penalty)
+	const steps, precision = 100, 1e-20
+	w := make([]float64, len(x[0]))
+	loss := lossOf(x, targets, weights, w)
 	for range steps {
-		gradient, hessian := derivatives(x, targets, weights, w, penalty)
+		gradient, hessian := derivatives(x, targets, weights, w)
 		step := solve(hessian, gradient)
-		if step == nil {
-			break
-		}
 		next, nextLoss := w, math.Inf(1)
-		for size := 1.0; size > 1e-6; size /= 2 {
+		for size := 1.0; size > 1e-6 && nextLoss > loss; size /= 2 {
 			next = slices.Clone(w)
 			for j := range next {
 				next[j] -= size * step[j]
 			}
-			if nextLoss = lossOf(x, targets, weights, next, penalty); nextLoss <= loss {
-				break
-			}
+			nextLoss = lossOf(x, targets, weights, next)
 		}
-		if !(nextLoss <= loss) {
-			break
+		gain := loss - nextLoss
+		if gain >= 0 {
+			w, loss = next, nextLoss
 		}
-		done := loss-nextLoss < precision*precision*(1+loss)
-		w, loss = next, nextLoss
-		if done {
+		if gain < precision*(1+loss) {
 			break
 		}
 	}
-	f := Logistic{Bias: w[0], Weights: make([]float64, width-1)}
+	f := Logistic{Bias: w[0], Weights: make([]float64, len(mean))}
 	for j := range f.Weights {
 		f.Weights[j] = w[j+1] / scale[j]
 		f.Bias -= f.Weights[j] * mean[j]
@@ -93,35 +79,24 @@ func FitLogistic(rows [][]float64, right []bool, weights []float64, ridge float6
 // standardized returns the rows with a leading 1, and with each feature scaled to weighted mean 0 and deviation 1. A
 // constant feature becomes 0. The parameter total is the sum of the sample weights.
 func standardized(rows [][]float64, weights []float64, total float64) (x [][]float64, mean, scale []float64) {
-	width := 0
-	for _, row := range rows {
-		width = max(width, len(row))
-	}
-	mean, scale = make([]float64, width), make([]float64, width)
-	value := func(row []float64, j int) float64 {
-		if j >= len(row) || math.IsNaN(row[j]) || math.IsInf(row[j], 0) {
-			return 0
-		}
-		return row[j]
-	}
+	mean, scale = make([]float64, len(rows[0])), make([]float64, len(rows[0]))
 	const rounding = 1e-14 // rounding error in the mean of equal values
 	for j := range mean {
 		for i, row := range rows {
-			mean[j] += value(row, j) * weights[i] / total
+			mean[j] += row[j] * weights[i] / total
 		}
 		for i, row := range rows {
-			d := value(row, j) - mean[j]
+			d := row[j] - mean[j]
 			scale[j] += d * d * weights[i] / total
 		}
-		if scale[j] = math.Sqrt(scale[j]); scale[j] <= rounding*math.Abs(mean[j]) || math.IsInf(scale[j], 0) {
+		if scale[j] = math.Sqrt(scale[j]); scale[j] <= rounding*math.Abs(mean[j]) {
 			scale[j] = 1
 		}
 	}
 	for _, row := range rows {
-		out := make([]float64, width+1)
-		out[0] = 1
-		for j := range mean {
-			out[j+1] = (value(row, j) - mean[j]) / scale[j]
+		out := []float64{1}
+		for j, v := range row {
+			out = append(out, (v-mean[j])/scale[j])
 		}
 		x = append(x, out)
 	}
@@ -129,7 +104,7 @@ func standardized(rows [][]float64, weights []float64, total float64) (x [][]flo
 }
 
 // lossOf returns the negative log-likelihood plus the ridge penalty.
-func lossOf(x [][]float64, targets, weights, w []float64, penalty float64) float64 {
+func lossOf(x [][]float64, targets, weights, w []float64) float64 {
 	var loss float64
 	for i, row := range x {
 		z := dot(row, w)
@@ -137,13 +112,12 @@ func lossOf(x [][]float64, targets, weights, w []float64, penalty float64) float
 		loss += weights[i] * (math.Log1p(math.Exp(-math.Abs(z))) + max(z, 0) - targets[i]*z)
 	}
 	for _, v := range w[1:] {
-		loss += penalty / 2 * v * v
+		loss += ridge / 2.0 * v * v
 	}
 	return loss
 }
 
-func derivatives(x [][]float64, targets, weights, w []float64, penalty float64) (gradient []float64,
-	hessian [][]float64) {
+func derivatives(x [][]float64, targets, weights, w []float64) (gradient []float64, hessian [][]float64) {
 	gradient = make([]float64, len(w))
 	hessian = make([][]float64, len(w))
 	for j := range hessian {
@@ -154,20 +128,17 @@ func derivatives(x [][]float64, targets, weights, w []float64, penalty float64) 
 		weight := weights[i] * p * (1 - p)
 		for j, a := range row {
 			gradient[j] += weights[i] * (p - targets[i]) * a
-			for k := 0; k <= j; k++ {
-				hessian[j][k] += weight * a * row[k]
+			for k, b := range row {
+				hessian[j][k] += weight * a * b
 			}
 		}
 	}
 	for j := range w {
 		if j > 0 {
-			gradient[j] += penalty * w[j]
-			hessian[j][j] += penalty
+			gradient[j] += ridge * w[j]
+			hessian[j][j] += ridge
 		}
 		hessian[j][j] += 1e-12 // avoids a division by 0 when every sample is certain
-		for k := range j {
-			hessian[k][j] = hessian[j][k]
-		}
 	}
 	return gradient, hessian
 }
@@ -180,37 +151,24 @@ func dot(a, b []float64) float64 {
 	return sum
 }
 
-// solve returns the vector x for which a*x = b, or nil without a solution. It eliminates rows, with the largest pivots.
+// solve returns the vector x for which a*x = b, and overwrites a. The matrix a is symmetric and positive definite, so
+// elimination needs no pivots.
 func solve(a [][]float64, b []float64) []float64 {
-	n := len(b)
-	m := make([][]float64, n)
-	for i := range m {
-		m[i] = append(slices.Clone(a[i]), b[i])
-	}
-	for col := range n {
-		pivot := col
-		for r := col + 1; r < n; r++ {
-			if math.Abs(m[r][col]) > math.Abs(m[pivot][col]) {
-				pivot = r
+	x := slices.Clone(b)
+	for col := range x {
+		for r := col + 1; r < len(x); r++ {
+			f := a[r][col] / a[col][col]
+			for c := col; c < len(x); c++ {
+				a[r][c] -= f * a[col][c]
 			}
-		}
-		if !(math.Abs(m[pivot][col]) > 0) {
-			return nil
-		}
-		m[col], m[pivot] = m[pivot], m[col]
-		for r := range n {
-			if r == col {
-				continue
-			}
-			f := m[r][col] / m[col][col]
-			for c := col; c <= n; c++ {
-				m[r][c] -= f * m[col][c]
-			}
+			x[r] -= f * x[col]
 		}
 	}
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = m[i][n] / m[i][i]
+	for i := range slices.Backward(x) {
+		for j := i + 1; j < len(x); j++ {
+			x[i] -= a[i][j] * x[j]
+		}
+		x[i] /= a[i][i]
 	}
 	return x
 }

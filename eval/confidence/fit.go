@@ -18,7 +18,6 @@ const (
 	unanswerableWeight = 0.1
 	// foundShare is the share of the questions with a right result that a calibration must call answerable.
 	foundShare = 0.97
-	ridge      = 1
 )
 
 // rows are the samples to which a logistic map is fitted.
@@ -41,7 +40,7 @@ func (r *rows) fit() calibrate.Logistic {
 	for i := range r.weights {
 		r.weights[i] *= float64(len(r.weights)) / sum
 	}
-	return calibrate.FitLogistic(r.features, r.right, r.weights, ridge)
+	return calibrate.FitLogistic(r.features, r.right, r.weights)
 }
 
 func (r *rows) kinds() (right, wrong int) {

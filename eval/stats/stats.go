@@ -4,7 +4,6 @@
 package stats
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 )
@@ -25,9 +24,7 @@ func Mean(x []float64) float64 {
 // between the two nearest values (definition 7 of Hyndman and Fan: Sample Quantiles in Statistical Packages, 1996). x
 // need not be sorted, and Quantile does not change x. For an empty x it returns 0.
 func Quantile(x []float64, q float64) float64 {
-	sorted := slices.Clone(x)
-	slices.Sort(sorted)
-	return quantile(sorted, q)
+	return quantile(slices.Sorted(slices.Values(x)), q)
 }
 
 func quantile(sorted []float64, q float64) float64 {
@@ -97,14 +94,4 @@ func Differences(a, b []float64) []float64 {
 		d[i] = a[i] - b[i]
 	}
 	return d
-}
-
-// isFlat reports whether all values are equal, except for rounding.
-func isFlat(x []float64) bool {
-	for _, v := range x {
-		if math.Abs(v-x[0]) > 1e-12 {
-			return false
-		}
-	}
-	return true
 }

@@ -6,38 +6,27 @@ import (
 	"slices"
 )
 
-// TTest is the result of Student's paired t-test.
-type TTest struct {
-	T  float64 // the statistic; 0 when there is no difference
-	DF int     // degrees of freedom: pairs - 1
-	P  float64 // two-sided, 0..1
-}
-
-// PairedT is Student's t-test of the hypothesis that a and b have the same mean. a[i] and b[i] are values of the same
-// query, and both have the same length. Fewer than two pairs prove nothing, so P is 1. If all differences are equal, P
-// is 1 if they are 0, and 0 otherwise.
+// PairedT returns the two-sided P, 0..1, of Student's t-test of the hypothesis that a and b have the same mean. a[i]
+// and b[i] are values of the same query, and both have the same length. Fewer than two pairs prove nothing, so P is 1.
+// If all differences are equal, except for rounding, P is 1 if they are 0, and 0 otherwise.
 //
 // Example: a = (1, 2, 3, 4), b = (0, 2, 1, 3). The differences 1, 0, 2, 1 have mean 1 and standard error sqrt(2/3)/2.
-// So T = 2.449 with 3 degrees of freedom, and P = 0.0917.
-func PairedT(a, b []float64) TTest {
+// So T is 2.449 with 3 degrees of freedom, and P = 0.0917.
+func PairedT(a, b []float64) float64 {
 	d := Differences(a, b)
-	t := TTest{DF: max(len(d)-1, 0), P: 1}
-	if len(d) < 2 {
-		return t
-	}
 	mean, squares := Mean(d), 0.0
-	if isFlat(d) {
-		if math.Abs(mean) > 1e-12 {
-			t.T, t.P = math.Copysign(math.Inf(1), mean), 0
-		}
-		return t
-	}
 	for _, v := range d {
 		squares += (v - mean) * (v - mean)
 	}
-	t.T = mean / math.Sqrt(squares/float64(t.DF)/float64(len(d)))
-	t.P = studentTail(t.T, float64(t.DF))
-	return t
+	const rounding = 1e-24
+	switch df := float64(len(d) - 1); {
+	case df < 1, squares <= rounding && mean*mean <= rounding:
+		return 1
+	case squares <= rounding:
+		return 0
+	default:
+		return studentTail(mean/math.Sqrt(squares/df/float64(len(d))), df)
+	}
 }
 
 // studentTail returns the probability that a value of Student's distribution is at least as far from 0 as t. df is the

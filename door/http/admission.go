@@ -4,17 +4,18 @@ import (
 	"context"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // admission limits how many requests run at once, how many wait, and how many one caller has. A request needs a slot to
 // run. Requests get slots in the order in which they arrive.
 type admission struct {
-	limits Limits
-	slots  chan struct{} // holds a value for each request that works
+	limits  Limits
+	slots   chan struct{} // holds a value for each request that works
+	waiting atomic.Int64
 
 	mu       sync.Mutex
-	waiting  int
 	byCaller map[string]int // requests that entered, by caller
 }
 
@@ -24,8 +25,12 @@ func newAdmission(l Limits) *admission {
 
 // slot waits for a slot, at most Limits.Patience. Call leave to give it back. The error is a problem, or ctx's error.
 func (a *admission) slot(ctx context.Context) (leave func(), err error) {
-	if err := a.wait(ctx); err != nil {
-		return nil, err
+	select {
+	case a.slots <- struct{}{}:
+	default:
+		if err := a.wait(ctx); err != nil {
+			return nil, err
+		}
 	}
 	// Requests that have arrived are read first. Otherwise the searches keep all processors, and these requests join
 	// the queue late.
@@ -33,38 +38,20 @@ func (a *admission) slot(ctx context.Context) (leave func(), err error) {
 	return func() { <-a.slots }, nil
 }
 
-// wait takes a slot, and waits for it at most Limits.Patience.
+// wait waits for a slot and takes it. It fails at once if Limits.Waiting requests already wait.
 func (a *admission) wait(ctx context.Context) error {
-	select {
-	case a.slots <- struct{}{}:
-		return nil
-	default:
-	}
-	if !a.queue(1) {
+	defer a.waiting.Add(-1)
+	if a.waiting.Add(1) > int64(a.limits.Waiting) {
 		return problem("unavailable", "%d requests are waiting already: repeat this later", a.limits.Waiting)
 	}
-	defer a.queue(-1)
-	patience := time.NewTimer(a.limits.Patience)
-	defer patience.Stop()
 	select {
 	case a.slots <- struct{}{}:
 		return nil
-	case <-patience.C:
+	case <-time.After(a.limits.Patience):
 		return problem("unavailable", "the server is busy: repeat this later")
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// queue adds n to the number of waiting requests. If that exceeds the limit, it adds nothing and returns false.
-func (a *admission) queue(n int) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.waiting+n > a.limits.Waiting {
-		return false
-	}
-	a.waiting += n
-	return true
 }
 
 // enter adds one running request of a caller, or returns a problem if the caller has too many. Call leave when the
@@ -88,11 +75,4 @@ func (a *admission) release(caller string) {
 	if a.byCaller[caller]--; a.byCaller[caller] == 0 {
 		delete(a.byCaller, caller)
 	}
-}
-
-// load returns how many requests run and how many wait.
-func (a *admission) load() (working, waiting int) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return len(a.slots), a.waiting
 }

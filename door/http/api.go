@@ -69,36 +69,24 @@ type Limits struct {
 	Patience                time.Duration
 }
 
-// validate returns sheaf.ErrInvalid if a limit is negative, and names the limit.
-func (l *Limits) validate() error {
-	for _, limit := range []struct {
-		name string
-		n    int64
-	}{
-		{"Body", l.Body}, {"IngestBody", l.IngestBody}, {"Bodies", l.Bodies}, {"Time", int64(l.Time)},
-		{"Running", int64(l.Running)}, {"Waiting", int64(l.Waiting)}, {"OfOne", int64(l.OfOne)},
-		{"Patience", int64(l.Patience)},
-	} {
-		if limit.n < 0 {
-			return sheaf.Invalidf("Limits.%s is %d: must be 1 or more, or 0 for the default", limit.name, limit.n)
-		}
-	}
-	return nil
-}
-
-func (l *Limits) defaults(remote bool) {
+// complete gives each limit of 0 its default. It returns sheaf.ErrInvalid for each negative limit.
+func (l *Limits) complete(remote bool) error {
 	perProcessor := 2
 	if remote {
 		perProcessor = 8
 	}
-	l.Body = cmp.Or(l.Body, 1<<20)
-	l.IngestBody = cmp.Or(l.IngestBody, 16<<20)
-	l.Bodies = cmp.Or(l.Bodies, 256<<20)
-	l.Time = cmp.Or(l.Time, DefaultTime)
-	l.Running = cmp.Or(l.Running, perProcessor*runtime.GOMAXPROCS(0))
-	l.Waiting = cmp.Or(l.Waiting, 1024)
-	l.OfOne = cmp.Or(l.OfOne, 256)
-	l.Patience = cmp.Or(l.Patience, 5*time.Second)
+	return errors.Join(limit("Body", &l.Body, 1<<20), limit("IngestBody", &l.IngestBody, 16<<20),
+		limit("Bodies", &l.Bodies, 256<<20), limit("Time", &l.Time, DefaultTime),
+		limit("Running", &l.Running, perProcessor*runtime.GOMAXPROCS(0)), limit("Waiting", &l.Waiting, 1024),
+		limit("OfOne", &l.OfOne, 256), limit("Patience", &l.Patience, 5*time.Second))
+}
+
+func limit[N int | int64 | time.Duration](name string, n *N, usual N) error {
+	if *n < 0 {
+		return sheaf.Invalidf("Limits.%s is %d: must be 1 or more, or 0 for the default", name, *n)
+	}
+	*n = cmp.Or(*n, usual)
+	return nil
 }
 
 // API serves collections over HTTP. It is safe for concurrent use, but call Mount only before it serves.
@@ -134,10 +122,10 @@ func New(o Options) (*API, error) {
 		return nil, sheaf.Invalidf("serve: collection %d is nil", i)
 	}
 	o.Log, o.Version = cmp.Or(o.Log, slog.Default()), cmp.Or(o.Version, "dev")
-	if err := errors.Join(o.RRF.validate(), o.checkNames(), o.Limits.validate()); err != nil {
+	remote := slices.ContainsFunc(o.Collections, (*collection.Collection).Remote)
+	if err := errors.Join(o.RRF.validate(), o.checkNames(), o.Limits.complete(remote)); err != nil {
 		return nil, err
 	}
-	o.Limits.defaults(slices.ContainsFunc(o.Collections, (*collection.Collection).Remote))
 	a := &API{
 		o: o, metrics: newMetrics(),
 		reads: newAdmission(o.Limits), writes: newAdmission(o.Limits),

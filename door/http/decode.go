@@ -103,7 +103,7 @@ func (p *parser) value(at string, depth int) (any, bool) {
 	if !ok {
 		return nil, false
 	}
-	delim, ok := token.(json.Delim)
+	begin, ok := token.(json.Delim)
 	if !ok {
 		return token, true
 	}
@@ -111,56 +111,34 @@ func (p *parser) value(at string, depth int) (any, bool) {
 		p.out.add(fault{Pointer: at}, "nested deeper than %d", maxDepth)
 		return nil, false
 	}
-	if delim == '[' {
-		return p.array(at, depth)
-	}
-	return p.object(at, depth)
-}
-
-func (p *parser) array(at string, depth int) (any, bool) {
-	list := []any{}
+	list, names, seen := []any{}, []string{}, map[string]bool{}
 	for p.d.More() {
-		v, ok := p.value(at+"/"+strconv.Itoa(len(list)), depth+1)
+		name := strconv.Itoa(len(list))
+		if begin == '{' {
+			token, ok := p.token(at)
+			if !ok {
+				return nil, false
+			}
+			if name, _ = token.(string); seen[name] {
+				p.out.add(fault{Pointer: pointer(at, name)}, "the name appears twice")
+				return nil, false
+			}
+			seen[name] = true
+			names = append(names, name)
+		}
+		v, ok := p.value(pointer(at, name), depth+1)
 		if !ok {
 			return nil, false
 		}
 		list = append(list, v)
 	}
-	return list, p.end(at)
-}
-
-func (p *parser) object(at string, depth int) (any, bool) {
-	o := &object{}
-	var seen map[string]bool
-	for p.d.More() {
-		token, ok := p.token(at)
-		if !ok {
-			return nil, false
-		}
-		name, _ := token.(string)
-		if seen == nil {
-			seen = map[string]bool{}
-		}
-		if seen[name] {
-			p.out.add(fault{Pointer: pointer(at, name)}, "the name appears twice")
-			return nil, false
-		}
-		seen[name] = true
-		v, ok := p.value(pointer(at, name), depth+1)
-		if !ok {
-			return nil, false
-		}
-		o.names, o.values = append(o.names, name), append(o.values, v)
+	if _, ok := p.token(at); !ok { // the end
+		return nil, false
 	}
-	return o, p.end(at)
-}
-
-func (p *parser) end(at string) bool {
-	if _, err := p.d.Token(); err != nil {
-		p.broken(at, err)
-		return false
+	if begin == '[' {
+		return list, true
 	}
-	return true
+	return &object{names, list}, true
 }
 
 func (p *parser) broken(at string, err error) {
@@ -319,29 +297,18 @@ func bindNumber(in any, v reflect.Value, r *rules, at fault, out *faults) {
 		return
 	}
 	x, err := n.Float64()
-	if err != nil || math.IsInf(x, 0) {
+	whole := v.Kind() == reflect.Int
+	switch {
+	case err != nil, v.Kind() == reflect.Float32 && math.Abs(x) > math.MaxFloat32:
 		out.add(at, "%s: it is too large", quote(n.String()))
-		return
-	}
-	if v.Kind() == reflect.Int {
-		if x != math.Trunc(x) {
-			out.add(at, "%s: must be a whole number", quote(n.String()))
-			return
-		}
-		if r.checkNumber(x, at, out) {
-			if math.Abs(x) > 1<<53 {
-				out.add(at, "%s: it is too large", quote(n.String()))
-				return
-			}
-			v.SetInt(int64(x))
-		}
-		return
-	}
-	if v.Kind() == reflect.Float32 && math.Abs(x) > math.MaxFloat32 {
+	case whole && x != math.Trunc(x):
+		out.add(at, "%s: must be a whole number", quote(n.String()))
+	case !r.checkNumber(x, at, out):
+	case whole && math.Abs(x) > 1<<53:
 		out.add(at, "%s: it is too large", quote(n.String()))
-		return
-	}
-	if r.checkNumber(x, at, out) {
+	case whole:
+		v.SetInt(int64(x))
+	default:
 		v.SetFloat(x)
 	}
 }
@@ -427,9 +394,13 @@ func bindStruct(in any, v reflect.Value, at fault, out *faults) {
 	}
 }
 
-// setText sets v from a text: the value of a parameter, or a default. If the text breaks a rule in r, setText adds a
-// fault with the place at to out.
+// setText sets v from a text: the value of a parameter, or a default. It adds a fault to out for invalid UTF-8 and for
+// a broken rule of r. The fault has the place at.
 func setText(text string, v reflect.Value, r *rules, at fault, out *faults) {
+	if !utf8.ValidString(text) {
+		out.add(at, "it is not valid UTF-8")
+		return
+	}
 	var in any = text
 	kind := v.Type()
 	if kind.Kind() == reflect.Pointer {

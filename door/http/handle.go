@@ -72,7 +72,7 @@ func (a *API) serve(w http.ResponseWriter, req *http.Request) {
 				p.cause.Error())
 		}
 		if r != nil && r.parseBody != nil && p.Status != http.StatusUnauthorized {
-			writePlain(w, p)
+			p.writePlain(w)
 			return
 		}
 		p.write(w, id)
@@ -315,22 +315,6 @@ func (a *API) parse(c *call, r *route, v reflect.Value, wrong faults) (any, erro
 		defer a.values.Release(share)
 	}
 	return r.bindBody(a, v, c.body, wrong)
-}
-
-// writePlain writes an error in the form of spec/reciprocal-rank-fusion: an object with only the member error.
-func writePlain(w http.ResponseWriter, p *Problem) {
-	body, err := json.Marshal(map[string]string{"error": p.Detail})
-	if err != nil {
-		panic(fmt.Sprintf("an error is no JSON: %v", err))
-	}
-	h := w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("Cache-Control", "no-store")
-	if p.retry > 0 {
-		h.Set("Retry-After", "1")
-	}
-	w.WriteHeader(p.Status)
-	_, _ = w.Write(body)
 }
 
 // zipped compresses answers with gzip, if the client accepts gzip and the answer is longer than a packet.

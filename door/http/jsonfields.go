@@ -53,32 +53,17 @@ func parameters(t reflect.Type) *fieldSet { return fieldsOf(t, "path", "query", 
 // fieldsOf returns the fields of a struct that have one of these tags, including the fields of embedded structs.
 func fieldsOf(t reflect.Type, tags ...string) *fieldSet {
 	set := &fieldSet{byName: map[string]*field{}}
-	for i := range t.NumField() {
-		f := t.Field(i)
-		inner := f.Type
-		if inner.Kind() == reflect.Pointer {
-			inner = inner.Elem()
-		}
-		named := false
+	for _, f := range reflect.VisibleFields(t) {
 		for _, tag := range tags {
 			name, options, _ := strings.Cut(f.Tag.Get(tag), ",")
 			if name == "" || name == "-" || !f.IsExported() {
-				named = named || name != ""
 				continue
 			}
-			one := &field{index: []int{i}, typ: f.Type, rules: rulesOf(&f, name), in: tag}
-			if named = true; tag == "json" {
+			one := &field{index: f.Index, typ: f.Type, rules: rulesOf(&f, name), in: tag}
+			if tag == "json" {
 				one.in, one.omitted = "", strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
 			}
 			set.names, set.byName[name] = append(set.names, name), one
-		}
-		if f.Anonymous && !named && inner.Kind() == reflect.Struct {
-			embedded := fieldsOf(inner, tags...)
-			for _, n := range embedded.names {
-				e := *embedded.byName[n]
-				e.index = append([]int{i}, e.index...)
-				set.names, set.byName[n] = append(set.names, n), &e
-			}
 		}
 	}
 	return set

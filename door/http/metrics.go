@@ -7,7 +7,6 @@ import (
 	"runtime"
 	rtmetrics "runtime/metrics"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -17,10 +16,6 @@ import (
 
 // buckets are the upper bounds of the histograms' buckets, in seconds.
 var buckets = []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10}
-
-// maxSeries limits the number of series (label values) of one metric. Further label values count as "other", so that
-// requests cannot fill the memory.
-const maxSeries = 256
 
 type series struct {
 	counts []uint64 // by bucket; the last one has no upper bound
@@ -32,35 +27,21 @@ type metrics struct {
 	began time.Time
 
 	mu       sync.Mutex
-	requests map[operationStatus]uint64
+	requests map[string]uint64  // by the labels operation and status
 	times    map[string]*series // by operation
 	steps    map[string]*series // by step of a ranking
 }
 
 func newMetrics() *metrics {
-	return &metrics{began: time.Now(), requests: map[operationStatus]uint64{}, times: map[string]*series{},
+	return &metrics{began: time.Now(), requests: map[string]uint64{}, times: map[string]*series{},
 		steps: map[string]*series{}}
-}
-
-// operationStatus is an operation and a status. The metrics count the requests with both.
-type operationStatus struct {
-	operation string
-	status    int
-}
-
-func (a operationStatus) labels() string {
-	return fmt.Sprintf(`operation="%s",status="%d"`, a.operation, a.status)
 }
 
 // request counts a request by operation and status. It adds the times of request and steps to the histograms.
 func (m *metrics) request(operation string, status int, took time.Duration, steps []search.Timing) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	as := operationStatus{operation, status}
-	if _, ok := m.requests[as]; !ok && len(m.requests) >= maxSeries {
-		as = operationStatus{operation: "other"}
-	}
-	m.requests[as]++
+	m.requests[fmt.Sprintf(`operation="%s",status="%d"`, operation, status)]++
 	observe(m.times, operation, took)
 	for _, s := range steps {
 		observe(m.steps, headerName(s.Step), s.Duration)
@@ -69,9 +50,6 @@ func (m *metrics) request(operation string, status int, took time.Duration, step
 
 // observe adds a duration to the histogram called name. The caller holds m.mu.
 func observe(all map[string]*series, name string, took time.Duration) {
-	if all[name] == nil && len(all) >= maxSeries {
-		name = "other"
-	}
 	s := all[name]
 	if s == nil {
 		s = &series{counts: make([]uint64, len(buckets)+1)}
@@ -90,24 +68,13 @@ const metricsMedia = "text/plain; version=0.0.4; charset=utf-8"
 type statusWriter struct {
 	http.ResponseWriter
 	status int
-	wrote  bool
 }
 
 func (w *statusWriter) WriteHeader(status int) {
-	if !w.wrote && status >= http.StatusOK { // else the status is informational and another follows
-		w.status, w.wrote = status, true
+	if status >= http.StatusOK { // else the status is informational and another follows
+		w.status = status
 	}
 	w.ResponseWriter.WriteHeader(status)
-}
-
-func (w *statusWriter) Write(b []byte) (int, error) {
-	w.wrote = true
-	return w.ResponseWriter.Write(b)
-}
-
-func (w *statusWriter) Flush() {
-	w.wrote = true
-	_ = http.NewResponseController(w.ResponseWriter).Flush() // a writer without Flush sends everything at the end
 }
 
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
@@ -134,12 +101,8 @@ sheaf_answers_total{from="search, not kept"} %d
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	head("sheaf_requests_total", "counter", "Requests by operation and status.")
-	counts := map[string]uint64{}
-	for as, n := range m.requests {
-		counts[as.labels()] = n
-	}
-	for _, labels := range sortedKeys(counts) {
-		fmt.Fprintf(w, "sheaf_requests_total{%s} %d\n", labels, counts[labels])
+	for _, labels := range sortedKeys(m.requests) {
+		fmt.Fprintf(w, "sheaf_requests_total{%s} %d\n", labels, m.requests[labels])
 	}
 	head("sheaf_request_seconds", "histogram", "How long requests took.")
 	histogram(w, "sheaf_request_seconds", "operation", m.times)
@@ -147,8 +110,6 @@ sheaf_answers_total{from="search, not kept"} %d
 	histogram(w, "sheaf_step_seconds", "step", m.steps)
 	heap := []rtmetrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}}
 	rtmetrics.Read(heap)
-	reading, readsWait := a.reads.load()
-	writing, writesWait := a.writes.load()
 	for _, gauge := range []struct {
 		name, help string
 		value      float64
@@ -158,8 +119,9 @@ sheaf_answers_total{from="search, not kept"} %d
 		{"sheaf_goroutines", "Goroutines of the process.", float64(runtime.NumGoroutine())},
 		{"sheaf_heap_bytes", "Heap with garbage.", float64(heap[1].Value.Uint64())},
 		{"sheaf_heap_live_bytes", "Heap after the last collection.", float64(heap[0].Value.Uint64())},
-		{"sheaf_requests_running", "Requests that work.", float64(reading + writing)},
-		{"sheaf_requests_waiting", "Requests that wait for a slot.", float64(readsWait + writesWait)},
+		{"sheaf_requests_running", "Requests that work.", float64(len(a.reads.slots) + len(a.writes.slots))},
+		{"sheaf_requests_waiting", "Requests that wait for a slot.",
+			float64(a.reads.waiting.Load() + a.writes.waiting.Load())},
 		{"sheaf_uptime_seconds", "Time since the server began.", time.Since(m.began).Seconds()},
 	} {
 		head(gauge.name, "gauge", gauge.help)
@@ -168,9 +130,8 @@ sheaf_answers_total{from="search, not kept"} %d
 }
 
 func histogram(w io.Writer, name, label string, all map[string]*series) {
-	for _, key := range sortedKeys(all) {
-		s, n := all[key], uint64(0)
-		value := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(key)
+	for _, value := range sortedKeys(all) {
+		s, n := all[value], uint64(0)
 		for i, bound := range buckets {
 			n += s.counts[i]
 			fmt.Fprintf(w, "%s_bucket{%s=\"%s\",le=\"%v\"} %d\n", name, label, value, bound, n)

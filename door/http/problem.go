@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"sheaf"
 	"sheaf/collection"
@@ -27,8 +26,6 @@ type Problem struct {
 	Message  string  `json:"error" doc:"The same as detail."`
 	Errors   []fault `json:"errors,omitempty" doc:"Each fault of the request, with its place."`
 
-	// retry is the time after which the same request may succeed. 0 means that repeating it is useless.
-	retry time.Duration
 	// allow lists the methods of the path, if the request has a wrong method.
 	allow string
 	cause error
@@ -60,11 +57,7 @@ var kinds = map[string]struct {
 func problem(kind, format string, args ...any) *Problem {
 	k := kinds[kind]
 	detail := fmt.Sprintf(format, args...)
-	p := &Problem{Type: "urn:sheaf:problem:" + kind, Title: k.title, Status: k.status, Detail: detail, Message: detail}
-	if k.status == http.StatusTooManyRequests || k.status == http.StatusServiceUnavailable {
-		p.retry = time.Second
-	}
-	return p
+	return &Problem{Type: "urn:sheaf:problem:" + kind, Title: k.title, Status: k.status, Detail: detail, Message: detail}
 }
 
 // invalid returns the problem of a request with these faults.
@@ -198,15 +191,25 @@ func (r *route) rejectedFaults(e *collection.RejectedError) (list faults) {
 
 func (p *Problem) write(w http.ResponseWriter, id string) {
 	p.Instance = "urn:sheaf:request:" + id
-	body, err := json.Marshal(p)
+	p.send(w, "application/problem+json", p)
+}
+
+// writePlain writes the problem in the form of spec/reciprocal-rank-fusion: an object with only the member error.
+func (p *Problem) writePlain(w http.ResponseWriter) {
+	p.send(w, "application/json", map[string]string{"error": p.Detail})
+}
+
+// send writes content as the answer for the problem. kind is its content type.
+func (p *Problem) send(w http.ResponseWriter, kind string, content any) {
+	body, err := json.Marshal(content)
 	if err != nil {
 		panic(fmt.Sprintf("a problem is no JSON: %v", err))
 	}
 	h := w.Header()
-	h.Set("Content-Type", "application/problem+json")
+	h.Set("Content-Type", kind)
 	h.Set("Cache-Control", "no-store")
-	if p.retry > 0 {
-		h.Set("Retry-After", strconv.Itoa(int(p.retry.Round(time.Second)/time.Second)))
+	if p.Status == http.StatusTooManyRequests || p.Status == http.StatusServiceUnavailable {
+		h.Set("Retry-After", "1") // the same request may succeed later
 	}
 	if p.allow != "" {
 		h.Set("Allow", p.allow)

@@ -9,7 +9,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"sheaf/collection"
 	"sheaf/collection/access"
@@ -190,7 +189,7 @@ func (r *route) bindParameters(req *http.Request, path map[string]string) (v ref
 		case len(values) > 1 && f.typ.Kind() != reflect.Slice && !f.lists():
 			list.add(at, "it is given %d times", len(values))
 		case len(values) > 0:
-			r.bindText(strings.Join(values, ","), v.FieldByIndex(f.index), f.rules, at, &list)
+			setText(strings.Join(values, ","), v.FieldByIndex(f.index), f.rules, at, &list)
 		case f.rules.required:
 			list.add(at, "it is missing")
 		case f.deflt.IsValid():
@@ -218,15 +217,6 @@ func (r *route) bindBody(a *API, v reflect.Value, body []byte, list faults) (any
 		return nil, invalid(list)
 	}
 	return v.Addr().Interface(), nil
-}
-
-// bindText reads the text of a parameter into v. If the text is not valid UTF-8, it adds a fault.
-func (r *route) bindText(text string, v reflect.Value, rules *rules, at fault, list *faults) {
-	if !utf8.ValidString(text) {
-		list.add(at, "it is not valid UTF-8")
-		return
-	}
-	setText(text, v, rules, at, list)
 }
 
 func (r *route) queryNames() []string {

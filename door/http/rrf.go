@@ -24,16 +24,13 @@ type RRF struct {
 
 // These are the texts of errors in spec/reciprocal-rank-fusion, word for word, and other texts in the same style.
 const (
-	errMethod   = "fusion_method must be 'weighted_sum' or 'rrf'"
-	errKSmall   = "rrf_k must be at least 1"
-	errKLarge   = "rrf_k must not exceed 1000"
-	errKWhole   = "rrf_k must be an integer"
-	errTopSmall = "top_k must be at least 1"
-	errTopLarge = "top_k must not exceed 1000"
-	errTopWhole = "top_k must be an integer"
-	errQuery    = "query must not be empty"
-	errText     = "query must be a string"
-	errSearch   = "search failed"
+	errMethod = "fusion_method must be 'weighted_sum' or 'rrf'"
+	errSmall  = "%s must be at least 1"
+	errLarge  = "%s must not exceed 1000"
+	errWhole  = "%s must be an integer"
+	errQuery  = "query must not be empty"
+	errText   = "query must be a string"
+	errSearch = "search failed"
 )
 
 // These are the methods of fusion.
@@ -52,7 +49,7 @@ func (d *RRF) validate() error {
 	if p := checkMethod(d.Method); p != nil {
 		return sheaf.Invalidf("%s", p.Detail)
 	}
-	if p := checkK(float64(d.K)); p != nil {
+	if p := checkNumber("rrf_k", float64(d.K)); p != nil {
 		return sheaf.Invalidf("%s", p.Detail)
 	}
 	return nil
@@ -65,15 +62,16 @@ func checkMethod(m string) *Problem {
 	return nil
 }
 
-// checkK returns a problem if the constant k is out of range or not a whole number. It checks the range first.
-func checkK(k float64) *Problem {
+// checkNumber returns a problem if the field called name is out of range or not a whole number. It checks the range
+// first.
+func checkNumber(name string, n float64) *Problem {
 	switch {
-	case k < 1:
-		return problem("invalid-input", errKSmall)
-	case k > 1000:
-		return problem("invalid-input", errKLarge)
-	case k != math.Trunc(k):
-		return problem("invalid-input", errKWhole)
+	case n < 1:
+		return problem("invalid-input", errSmall, name)
+	case n > 1000:
+		return problem("invalid-input", errLarge, name)
+	case n != math.Trunc(n):
+		return problem("invalid-input", errWhole, name)
 	}
 	return nil
 }
@@ -198,29 +196,22 @@ func (a *API) bindRRF(body []byte) (RRFBody, error) {
 			return out, p
 		}
 	}
-	if v, ok := given["rrf_k"]; ok {
-		k, ok := number(v)
+	for _, field := range []struct {
+		name string
+		to   *int
+	}{{"rrf_k", &out.K}, {"top_k", &out.TopK}} {
+		v, ok := given[field.name]
 		if !ok {
-			return out, problem("invalid-input", errKWhole)
+			continue
 		}
-		if p := checkK(k); p != nil {
+		n, ok := number(v)
+		if !ok {
+			return out, problem("invalid-input", errWhole, field.name)
+		}
+		if p := checkNumber(field.name, n); p != nil {
 			return out, p
 		}
-		out.K = int(k)
-	}
-	if v, ok := given["top_k"]; ok {
-		top, ok := number(v)
-		switch {
-		case !ok:
-			return out, problem("invalid-input", errTopWhole)
-		case top < 1:
-			return out, problem("invalid-input", errTopSmall)
-		case top > collection.MaxWindow:
-			return out, problem("invalid-input", errTopLarge)
-		case top != math.Trunc(top):
-			return out, problem("invalid-input", errTopWhole)
-		}
-		out.TopK = int(top)
+		*field.to = int(n)
 	}
 	set := jsonFields(reflect.TypeFor[RRFBody]())
 	for _, name := range o.names {

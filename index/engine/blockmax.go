@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"encoding/binary"
 	"math"
 	"math/bits"
@@ -106,7 +107,7 @@ func (m *maxScore) boundWindows() {
 
 // probe evaluates the windows with the largest bounds of all segments first. This raises the threshold early, so that
 // other windows can be skipped.
-func probe(segments []*maxScore) {
+func probe(ctx context.Context, segments []*maxScore) {
 	windows := 0
 	for _, m := range segments {
 		windows += m.windows
@@ -119,7 +120,7 @@ func probe(segments []*maxScore) {
 				m, best = other, bound
 			}
 		}
-		if m == nil || best*slack < m.top.threshold() {
+		if m == nil || best*slack < m.top.threshold() || ctx.Err() != nil {
 			break
 		}
 		s := m.scratch
@@ -292,7 +293,7 @@ func (m *maxScore) window(start uint32) {
 	} else {
 		n = m.scanMany(start, end, first, rest[first])
 	}
-	for i := first - 1; i >= 0 && n > 0; i-- {
+	for i := first - 1; i >= 0 && n > 0 && m.ordered[i].wMost > 0; i-- {
 		n = m.filter(m.ordered[i], n, rest[i])
 	}
 	m.offerAll(n)

@@ -42,7 +42,7 @@ func TestHostileLists(t *testing.T) {
 				m := must.Get(p.maxScore(terms, 0, newCollector(s, 10)))
 				m.bounds[0].cursor.Reset(list, uint32(r.Chunks()))
 				m.begin()
-				m.run()
+				m.run(t.Context())
 				m.confirm()
 				if p.faultOf(m) != nil {
 					faults++

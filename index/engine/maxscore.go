@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"context"
 	"encoding/binary"
 	"slices"
 	"sync"
@@ -286,9 +287,9 @@ func (m *maxScore) begin() {
 }
 
 // run evaluates the ordinals m.from <= ordinal < m.to, and offers every chunk that can be among the best. It skips the
-// windows that probe evaluated, and those with a bound below the threshold.
-func (m *maxScore) run() {
-	for start := m.from; start < m.to; start += windowLen {
+// windows that probe evaluated, and those with a bound below the threshold. If ctx ends, run returns early.
+func (m *maxScore) run(ctx context.Context) {
+	for start := m.from; start < m.to && ctx.Err() == nil; start += windowLen {
 		if bound := m.most[start/windowLen]; bound > 0 && bound*slack >= m.top.threshold() {
 			m.window(start)
 		}
@@ -347,18 +348,28 @@ func (m *maxScore) confirm() {
 	m.rewind()
 }
 
+// manyClauses is the number of clauses from which the general sort is faster than inserting one clause after another.
+const manyClauses = 256
+
 // arrange sorts clauses by their keys, the smallest first. Clauses with equal keys are in the order of their numbers.
 func arrange(bounds []*bound) {
+	if len(bounds) >= manyClauses {
+		slices.SortFunc(bounds, compareKeys)
+		return
+	}
 	for i := 1; i < len(bounds); i++ {
 		b := bounds[i]
 		j := i
-		for ; j > 0; j-- {
-			other := bounds[j-1]
-			if other.key < b.key || other.key == b.key && other.number < b.number {
-				break
-			}
-			bounds[j] = other
+		for ; j > 0 && compareKeys(bounds[j-1], b) > 0; j-- {
+			bounds[j] = bounds[j-1]
 		}
 		bounds[j] = b
 	}
+}
+
+func compareKeys(a, b *bound) int {
+	if a.key < b.key || a.key == b.key && a.number < b.number {
+		return -1
+	}
+	return 1
 }

@@ -44,7 +44,7 @@ func (p *plan) prune(ctx context.Context, terms []*planTerm, segments []*maxScor
 			all += b.cursor.DF()
 		}
 	}
-	probe(segments)
+	probe(ctx, segments)
 	searching := &p.snapshot.index.searching
 	helpers := 0
 	if all >= parallelPostings {
@@ -157,7 +157,7 @@ func (p *plan) runStretch(ctx context.Context, terms []*planTerm, s *stretch, h 
 		*h = hand{owner: s.owner, helper: with}
 	}
 	h.helper.from, h.helper.to = s.from, s.to
-	h.helper.run()
+	h.helper.run(ctx)
 	return nil
 }
 

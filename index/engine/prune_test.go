@@ -200,7 +200,7 @@ func TestStretchesAreExact(t *testing.T) {
 			m.begin()
 			segments = append(segments, m)
 		}
-		probe(segments)
+		probe(t.Context(), segments)
 		hands := make([]hand, 3)
 		stretches := cut(segments, len(hands))
 		for i := range stretches {
@@ -281,6 +281,42 @@ func TestBoundsDespiteRounding(t *testing.T) {
 				Fields: []FieldWeight{{"title", 1}, {"body", weight}}}}
 			check.Equal(t, fmt.Sprint(must.Get(s.Search(t.Context(), req))), fmt.Sprint(exhaustive(t, s, req)),
 				"weight %v, boost %v", weight, boost)
+		}
+	}
+}
+
+// endsAfter is a context that ends after asked calls of Err.
+type endsAfter struct {
+	context.Context
+	asked int
+}
+
+func (c *endsAfter) Err() error {
+	if c.asked--; c.asked < 0 {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// TestManyWords checks a query of more clauses than arrange inserts one by one. A search looks at its context before
+// each window. With a limit below 1, it finds nothing.
+func TestManyWords(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 6))
+	ix := testIndex(t, t.TempDir())
+	commit(t, ix, nil, randomChunks(rng, 0, 4*windowLen, 3000))
+	s := must.Get(ix.Acquire())
+	defer s.Release()
+	words := &Words{Query: sheaf.Match{Text: text(rng, 4*manyClauses, 3000)}, K1: 1.2, B: 0.75,
+		Fields: []FieldWeight{{"title", 2}, {"body", 1}}}
+	for _, words.Combine = range []Combine{CombineSum, CombineBest, CombineBM25F} {
+		req := Request{Words: words, Limit: 10}
+		ctx := &endsAfter{t.Context(), 1000}
+		got := must.Get(s.Search(ctx, req))
+		check.Equal(t, fmt.Sprint(got), fmt.Sprint(exhaustive(t, s, req)), "combine %v", words.Combine)
+		check.That(t, ctx.asked <= 1000-4, "Search called Err %d times", 1000-ctx.asked)
+		for _, req.Limit = range []int{0, -1} {
+			hits := must.Get(s.Search(t.Context(), req))
+			check.Equal(t, len(hits)+len(must.Get(s.Sorted(t.Context(), req, Order{Column: "n"}))), 0, "limit %d", req.Limit)
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 // identifier.
 func (s *Snapshot) Search(ctx context.Context, req Request) (sheaf.Ranking, error) {
 	allowed, err := s.allow(&req)
-	if err != nil {
+	if err != nil || req.Limit <= 0 {
 		return nil, err
 	}
 	s.index.searching.Add(1)

@@ -30,7 +30,7 @@ type keyedChunk struct {
 // scores that Search gives.
 func (s *Snapshot) Sorted(ctx context.Context, req Request, by Order) (sheaf.Ranking, error) {
 	p, err := s.planOf(&req)
-	if err != nil {
+	if err != nil || req.Limit <= 0 {
 		return nil, err
 	}
 	sets, err := p.matchingChunks(ctx)

@@ -24,13 +24,14 @@ import (
 )
 
 // fakeModel counts the texts it gets and fails while broken is set. If refused is set, fakeModel
-// calls it for texts with granite.
+// calls it for texts with granite. Texts with lacks, if lacks is set, get no vector.
 type fakeModel struct {
 	hashed.Embedder
 	mu      sync.Mutex
 	texts   int
 	broken  error
 	refused func() error
+	lacks   string
 }
 
 func (m *fakeModel) Embed(ctx context.Context, p model.Purpose, texts []string) ([][]float32, error) {
@@ -43,7 +44,13 @@ func (m *fakeModel) Embed(ctx context.Context, p model.Purpose, texts []string) 
 		return nil, m.refused()
 	}
 	m.texts += len(texts)
-	return m.Embedder.Embed(ctx, p, texts)
+	out, err := m.Embedder.Embed(ctx, p, texts)
+	for i, text := range texts {
+		if m.lacks != "" && strings.Contains(text, m.lacks) {
+			out[i] = nil
+		}
+	}
+	return out, err
 }
 
 // nearest returns the chunk nearest to a text.
@@ -134,6 +141,23 @@ func TestOneTextWithoutVector(t *testing.T) {
 				"%T: nearest to cheese", e)
 		}
 	}
+}
+
+// TestOnePassageWithoutVector checks that a passage without a vector leaves all other passages of its document their
+// vectors. The report and the document say so, and the next run asks the model nothing.
+func TestOnePassageWithoutVector(t *testing.T) {
+	m := &fakeModel{Embedder: hashed.New(256), lacks: "Granite"}
+	w := newWorld(t)
+	w.o.Embedder = m
+	w.write("a.md", "# Bread\n\nflour\n\n## Granite\n\nhard\n\n## Oven\n\nhot\n")
+	r := w.run()
+	must.That(t, r.Added == 1 && r.Pending == 0 && r.Warned == 1, "%+v", r)
+	check.Equal(t, r.Warnings[0].Doc, "t:a.md", "document")
+	check.Contains(t, r.Warnings[0].Message, `in 1 of 4 chunks, such as "Bread › Granite"`)
+	check.Equal(t, nearest(t, w, m, "Bread › Oven hot"), "t:a.md#oven", "nearest to the oven")
+	asked := m.texts
+	r = w.run()
+	check.That(t, m.texts == asked && !r.Changes(), "asked for %d texts: %+v", m.texts-asked, r)
 }
 
 // spoiled changes the last vector of each call.

@@ -74,7 +74,7 @@ func passages(c *sheaf.Chunk, body string, p chunk.Passages, suffix string) []st
 const headingMark = " › "
 
 // embed adds vectors to the chunks of one document. byID has the chunks of doc, and suffix follows every passage. The
-// vectors are valid until the next call.
+// vectors are valid until the next call. If a model on a server gives no vector for a passage, doc gets a warning.
 func (w *worker) embed(ctx context.Context, e model.Embedder, doc *sheaf.Document,
 	byID map[sheaf.ID]*sheaf.Chunk, chunks []store.Chunk, suffix string) error {
 	if whole, ok := e.(model.WindowEmbedder); ok {
@@ -105,11 +105,19 @@ func (w *worker) embed(ctx context.Context, e model.Embedder, doc *sheaf.Documen
 				sheaf.ErrUnavailable, e.Model(), e.Dims(), i)
 		}
 	}
+	var lacking []string // the titles above passages without a vector
 	for i := range chunks {
 		n := counts[i]
+		if slices.ContainsFunc(vectors[:n], func(v []float32) bool { return v == nil }) {
+			lacking = append(lacking, strings.Join(byID[chunks[i].ID].Hierarchy, headingMark))
+		}
 		chunks[i].Vectors = appendVectors(chunks[i].Vectors, store.VectorBody, vectors[:n])
 		chunks[i].Vectors = appendVectors(chunks[i].Vectors, store.VectorTitle, vectors[n:n+1])
 		vectors = vectors[n+1:]
+	}
+	if n := len(lacking); n > 0 {
+		doc.Warnings = append(doc.Warnings, sheaf.Warning{Message: fmt.Sprintf("the model gave no vector for text in %d of "+
+			"%d chunks, such as %q; search by meaning does not find this text", n, len(chunks), lacking[0])})
 	}
 	return nil
 }

@@ -96,6 +96,27 @@ func TestServerTakesNoText(t *testing.T) {
 	}
 }
 
+// TestServerRefusesOneText checks that a passage which the server refuses at any length gets a nil vector. The other
+// passages get their vectors. A query gives the error.
+func TestServerRefusesOneText(t *testing.T) {
+	o, count := server(t, func(_ int64, texts []string, w http.ResponseWriter, _ *http.Request) {
+		if strings.Contains(strings.Join(texts, " "), "forbidden") {
+			http.Error(w, "content policy", http.StatusBadRequest)
+			return
+		}
+		vectors(texts, w)
+	})
+	o.Batch = 8
+	e := embedder(t, o)
+	v, err := e.Embed(t.Context(), model.Passage, []string{"a", strings.Repeat("forbidden ", 100), "bb", "forbidden", "c"})
+	must.That(t, err == nil && len(v) == 5 && count.Load() <= 24, "%d requests: %v, %v", count.Load(), v, err)
+	for i := range v {
+		check.Equal(t, v[i] == nil, i == 1 || i == 3, "text %d", i)
+	}
+	_, err = e.Embed(t.Context(), model.Query, []string{"forbidden"})
+	check.That(t, err != nil && strings.Contains(err.Error(), "content policy"), "query: %v", err)
+}
+
 // closing is a transport that fails or hangs when the handler calls [hangUp].
 type closing struct{ direct }
 

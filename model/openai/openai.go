@@ -118,7 +118,7 @@ func (e *Embedder) Model() string {
 func (e *Embedder) Dims() int { return e.o.Dims }
 
 // Embed implements model.Embedder. If the server refuses a text or fails on it, Embed returns the vector of the
-// text's start. Errors wrap ErrUnavailable.
+// text's start. A passage whose start the server refuses too gets a nil vector. Errors wrap ErrUnavailable.
 func (e *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []string) ([][]float32, error) {
 	prefix, at := e.o.PassagePrefix, e.at
 	if purpose == model.Query {
@@ -150,24 +150,27 @@ const shortest = 200
 
 // batch embeds texts. If the server refuses the texts together, batch tries each half of the list. So one bad text does
 // not prevent the vectors of the other texts. If the texts take too long, batch tries each text separately. If the
-// server refuses a single text, batch tries the start of the text. When the server fails, batch first embeds a plain
-// word. If this fails too, it returns the error.
+// server refuses a single text, batch tries the start of the text. A passage whose start is refused too gets a nil
+// vector. When a text may be the cause, batch first embeds a plain word. If this fails too, it returns the error.
 func (e *Embedder) batch(ctx context.Context, at *endpoint, texts []string) ([][]float32, error) {
 	vectors, err := e.request(ctx, at, texts)
-	if err == nil || ctx.Err() != nil || len(texts) == 1 && utf8.RuneCountInString(texts[0]) <= shortest {
+	if err == nil || ctx.Err() != nil {
 		return vectors, err
 	}
-	why := causeOf(err)
-	switch why {
-	case otherCause:
+	why, short := causeOf(err), len(texts) == 1 && utf8.RuneCountInString(texts[0]) <= shortest
+	if why == otherCause || short && (why != tooMuch || at == e.query) {
 		return nil, err
-	case unusable, closed, late:
+	}
+	if short || why != tooMuch {
 		if _, away := e.request(ctx, e.query, []string{"word"}); away != nil {
 			return nil, err
 		}
 		again := *at // the server works; do not repeat the long pauses
 		again.Attempts = min(at.Attempts, 2)
 		at = &again
+	}
+	if short {
+		return make([][]float32, 1), nil
 	}
 	if len(texts) == 1 {
 		n := utf8.RuneCountInString(texts[0]) / 2

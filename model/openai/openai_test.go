@@ -164,8 +164,8 @@ func TestFaults(t *testing.T) {
 				c.status > 500 && strings.Contains(err.Error(), "address of an API") {
 				t.Errorf("got %v", err)
 			}
-			want := int64(map[bool]int{true: defaultAttempts, false: 1}[c.status > 500])
-			check.That(t, count.Load() == want, "%d requests, want %d", count.Load(), want)
+			want := int64(map[int]int{502: defaultAttempts, 503: defaultAttempts, 400: 2}[c.status])
+			check.That(t, count.Load() == max(want, 1), "%d requests, want %d", count.Load(), want)
 		})
 	}
 }

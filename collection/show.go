@@ -1,7 +1,6 @@
 package collection
 
 import (
-	"bytes"
 	"context"
 	"path/filepath"
 	"slices"
@@ -157,10 +156,10 @@ func (s *pageMaker) cutSnippet(docs documents, doc *sheaf.Document, hit *search.
 
 // blockOf returns the address of the named Markdown block that contains the byte at offset, or "".
 func blockOf(doc sheaf.ID, content []byte, offset int) sheaf.ID {
-	if chunk.KindOf(doc.Path()) != chunk.KindMarkdown || !bytes.ContainsRune(content, '^') {
+	if chunk.KindOf(doc.Path()) != chunk.KindMarkdown {
 		return ""
 	}
-	name := chunk.BlockAt(string(content), offset)
+	name := chunk.BlockAt(content, offset)
 	if name == "" {
 		return ""
 	}

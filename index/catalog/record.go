@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"slices"
 	"time"
 
 	"sheaf"
@@ -269,6 +268,7 @@ func decodeChunks(d *decoder, doc *sheaf.Document) {
 	}
 	chunks := make([]sheaf.Chunk, 0, n)
 	ids := arena.NewTexts(min(n*(len(doc.ID)+usualSlug), largeBlock))
+	hierarchies := make([]string, 0, usualDepth*n) // all of them in one block of memory, if it suffices
 	top, end := []string{doc.Title}, 0
 	for i := range n {
 		var c sheaf.Chunk
@@ -277,7 +277,7 @@ func decodeChunks(d *decoder, doc *sheaf.Document) {
 		if parent > 1 {
 			c.Parent, above = chunks[parent-2].ID, chunks[parent-2].Hierarchy
 		}
-		decodeHierarchy(d, &c, flags, above)
+		hierarchies = decodeHierarchy(d, &c, flags, above, hierarchies)
 		end = decodeSpans(d, &c, flags, end)
 		c.SiblingCount = d.uint()
 		if flags&chunkLists != 0 {
@@ -296,6 +296,7 @@ func decodeChunks(d *decoder, doc *sheaf.Document) {
 
 const (
 	usualSlug  = 20       // the usual length of a slug with its "#", in bytes
+	usualDepth = 3        // the usual number of headings in a hierarchy
 	largeBlock = 64 << 10 // the largest block of memory for the texts of a record, if no text is longer
 )
 
@@ -327,23 +328,28 @@ func decodeStart(d *decoder, doc *sheaf.Document, i int, c *sheaf.Chunk, ids *ar
 	return flags, parent
 }
 
-func decodeHierarchy(d *decoder, c *sheaf.Chunk, flags byte, above []string) {
+// decodeHierarchy reads the hierarchy of c, which begins with a part of above. It appends a new hierarchy to list and
+// returns list.
+func decodeHierarchy(d *decoder, c *sheaf.Chunk, flags byte, above, list []string) []string {
 	c.Hierarchy = above
-	if flags&chunkExtra != 0 {
-		if shared := d.uint(); shared > 0 {
-			if shared-1 > len(above) {
-				d.fail()
-				return
-			}
-			above = above[:shared-1]
-			c.Hierarchy = above
+	var own []string
+	switch {
+	case flags&chunkExtra != 0:
+		if shared := d.uint(); shared > len(above)+1 {
+			d.fail()
+		} else if shared > 0 {
+			c.Hierarchy = above[:shared-1]
 		}
-		if extra := d.strs(); len(extra) > 0 {
-			c.Hierarchy = slices.Concat(above, extra)
-		}
-	} else if flags&chunkOwn != 0 {
-		c.Hierarchy = slices.Concat(above, []string{c.Title})
+		own = d.strs()
+	case flags&chunkOwn != 0:
+		own = []string{c.Title}
 	}
+	if len(own) > 0 {
+		start := len(list)
+		list = append(append(list, c.Hierarchy...), own...)
+		c.Hierarchy = list[start:len(list):len(list)]
+	}
+	return list
 }
 
 func decodeSpans(d *decoder, c *sheaf.Chunk, flags byte, end int) (bodyEnd int) {

@@ -274,10 +274,10 @@ func TestBlockAt(t *testing.T) {
 		for word, want := range map[string]string{"Free": "", "Two": "abc", "egret": "abc", "one ": "one", "goes": "two",
 			"inner ": "inner", "more": "inner",
 			"three": "", "cell": "tab", "A quote": "quote", "and y": "", "code ": ""} {
-			check.Equal(t, chunk.BlockAt(text, strings.Index(text, word)), want, "%q: block of %q", ending, word)
+			check.Equal(t, chunk.BlockAt([]byte(text), strings.Index(text, word)), want, "%q: block of %q", ending, word)
 		}
 	}
-	check.Equal(t, chunk.BlockAt("a ^b", 100), "", "behind the end")
+	check.Equal(t, chunk.BlockAt([]byte("a ^b"), 100), "", "behind the end")
 }
 
 // TestCodeHyphens checks that a hyphen at a line end splits no word in code.

@@ -1,6 +1,7 @@
 package chunk
 
 import (
+	"bytes"
 	"iter"
 	"net/url"
 	"regexp"
@@ -507,9 +508,9 @@ const blockReach = 100
 
 // BlockAt returns the name, without "^", of the smallest named block of content that contains the byte at offset. It
 // returns "" when there is no such block. If blocks have the same name, only the first counts.
-func BlockAt(content string, offset int) string {
+func BlockAt(content []byte, offset int) string {
 	offset = min(offset, len(content))
-	begin := offset
+	begin, end := offset, offset
 	for n := 0; begin > 0 && n <= blockReach; begin-- {
 		if content[begin-1] == '\n' || content[begin-1] == '\r' {
 			if n++; n > blockReach {
@@ -517,14 +518,23 @@ func BlockAt(content string, offset int) string {
 			}
 		}
 	}
+	for n := 0; end < len(content) && n < blockReach; end++ {
+		if content[end] == '\n' {
+			n++
+		}
+	}
+	if bytes.IndexByte(content[begin:end], '^') < 0 {
+		return ""
+	}
+	text := string(content[begin:end])
 	var rows []string
 	here := -1
-	all := linesFrom(content, begin)
-	for l, ok := all.next(); ok && (here < 0 || len(rows) < here+blockReach); l, ok = all.next() {
-		if here < 0 && offset < l.next {
+	all := linesFrom(text, 0)
+	for l, ok := all.next(); ok; l, ok = all.next() {
+		if here < 0 && offset-begin < l.next {
 			here = len(rows)
 		}
-		rows = append(rows, content[l.start:l.end])
+		rows = append(rows, text[l.start:l.end])
 	}
 	smallest, least := "", len(rows)
 	seen := map[string]bool{}

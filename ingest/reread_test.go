@@ -404,6 +404,7 @@ var readAs = map[int]string{
 	// Reads more dates, numbers such as 1,000,000, HTML in words and texts in old encodings. Joins l'infor-mation.
 	// These texts have none.
 	21: "1d9e7fcd0dd9d113",
+	22: "91637d61dbb51af0", // reads tags and entities in texts as readers see them
 }
 
 // TestParserVersion checks that the parsed texts have the digest of ingest.ParserVersion. If it fails because texts

@@ -10,11 +10,13 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"unsafe"
 
 	"golang.org/x/sync/errgroup"
 
 	"sheaf/ingest"
 	"sheaf/search"
+	"sheaf/text/chunk"
 )
 
 // match is a file with the set of needles (texts to search for) in it, as bits.
@@ -90,6 +92,11 @@ func (w *matcher) file(i int, f *ingest.File) match {
 	}
 	w.buffer = data[:0]
 	if text, ok := w.textOf(f.Path, data); ok {
+		if chunk.KindOf(f.Path) == chunk.KindMarkdown {
+			if read := chunk.AsRead(unsafe.String(unsafe.SliceData(text), len(text))).Text; len(read) < len(text) {
+				text = []byte(read)
+			}
+		}
 		m.content = w.look(text, m.path)
 	}
 	return m

@@ -78,11 +78,18 @@ func (c *cleaner) run() {
 			if c.pos >= c.open.code {
 				c.lineStart()
 			}
-		case unicode.IsSpace(r) || unicode.IsControl(r):
-			c.line.space = true
 		default:
-			c.put(r)
+			c.show(r)
 		}
+	}
+}
+
+// show writes a character, or a space for white space and control characters.
+func (c *cleaner) show(r rune) {
+	if unicode.IsSpace(r) || unicode.IsControl(r) {
+		c.line.space = true
+	} else {
+		c.put(r)
 	}
 }
 
@@ -152,16 +159,27 @@ func (c *cleaner) matchAhead() bool {
 	}
 	start := -1
 	for c.pos < m.end {
-		r, size := utf8.DecodeRuneInString(c.text[c.pos:])
-		c.pos += size
-		if r == '\n' || r == '\r' { // of a hyphenated word
-			c.pos += len(c.text[c.pos:m.end]) - len(strings.TrimLeft(c.text[c.pos:m.end], " \t\n>"))
-			c.line.space = true
-			continue
+		rest := c.text[c.pos:m.end]
+		r, size := utf8.DecodeRuneInString(rest)
+		shown := rest[:size]
+		switch {
+		case r == '\n' || r == '\r': // of a hyphenated word
+			size = len(rest) - len(strings.TrimLeft(rest, " \t\r\n>"))
+			shown, c.line.space = "", true
+		case r == '&':
+			shown, size = chunk.Entity(c.text[c.pos:])
+		case r == '<':
+			shown = ""
+			size, _, _ = chunk.Tag(rest)
+		case strings.HasPrefix(rest, "**"):
+			shown, size = "", len("**")
 		}
-		c.put(r)
-		if start < 0 {
-			start = len(c.line.text) - utf8.RuneLen(r)
+		c.pos += max(size, 1)
+		for _, r := range shown {
+			c.put(r)
+			if start < 0 {
+				start = len(c.line.text) - utf8.RuneLen(r)
+			}
 		}
 	}
 	n := len(c.marked.ranges)
@@ -463,7 +481,8 @@ func (c *cleaner) mark() bool {
 		}
 	case '<':
 		if n := markupLength(rest); n > 0 && c.skip(n) {
-			c.line.space = c.line.space || !strings.HasPrefix(rest, "<!--") && !withinLines[tagName(rest)]
+			_, _, within := chunk.Tag(rest)
+			c.line.space = c.line.space || !strings.HasPrefix(rest, "<!--") && !within
 			return true
 		}
 	case '{':
@@ -471,11 +490,7 @@ func (c *cleaner) mark() bool {
 	case '&':
 		if stands, n := chunk.Entity(rest); n > 1 && c.skip(n) {
 			for _, r := range stands {
-				if unicode.IsSpace(r) || unicode.IsControl(r) {
-					c.line.space = true
-				} else {
-					c.put(r)
-				}
+				c.show(r)
 			}
 			return true
 		}
@@ -707,23 +722,6 @@ func labelLength(rest string) int {
 // markupReach is the largest number of bytes that are searched for the end of a tag or comment.
 const markupReach = 1024
 
-// htmlTags are the tags that readers do not see. The cleaner keeps other tags, because they may be type parameters
-// or placeholders, such as <T> and <file>.
-var htmlTags = setOf("a b blockquote br center code dd details div dl dt em figcaption figure font h1 h2 h3 h4 " +
-	"h5 h6 hr i iframe img kbd li ol p picture pre section small source span strong sub summary sup table tbody td " +
-	"th thead tr u ul video")
-
-// withinLines are the tags of htmlTags that may be inside a line. Other tags end a line.
-var withinLines = setOf("a b code em font i kbd small span strong sub sup u")
-
-func setOf(list string) map[string]bool {
-	set := map[string]bool{}
-	for word := range strings.FieldsSeq(list) {
-		set[word] = true
-	}
-	return set
-}
-
 // markupLength returns the length of the HTML tag or comment at the beginning of text, or 0.
 func markupLength(text string) int {
 	text = text[:min(len(text), markupReach)]
@@ -733,21 +731,6 @@ func markupLength(text string) int {
 		}
 		return 0
 	}
-	if !htmlTags[tagName(text)] {
-		return 0
-	}
-	return strings.IndexByte(text, '>') + 1
-}
-
-// tagName returns the name of the tag at the beginning of text, or "".
-func tagName(text string) string {
-	name, ok := strings.CutPrefix(text, "<")
-	if !ok {
-		return ""
-	}
-	name = strings.TrimPrefix(name, "/")
-	if i := strings.IndexFunc(name, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }); i > 0 {
-		name = name[:i]
-	}
-	return name
+	n, _, _ := chunk.Tag(text)
+	return n
 }

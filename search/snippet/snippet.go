@@ -211,10 +211,10 @@ func runeStart(text string, i int) int {
 // scan returns the matches in text[from:to]. width is the width of the snippet.
 func (h *Highlighter) scan(text string, from, to, width int) []match {
 	matches := h.matches[:0]
-	h.screen.Words(text[from:to], func(start, end int) bool {
-		start, end = start+from, end+from
-		for _, w := range h.word(text[start:end]) {
-			m := match{start: start + w.start, end: start + w.end, term: w.term}
+	read := chunk.AsRead(text[from:to])
+	h.screen.Words(read.Text, func(start, end int) bool {
+		for _, w := range h.word(read.Text[start:end]) {
+			m := match{start: from + read.At(start+w.start), end: from + read.At(start+w.end-1) + 1, term: w.term}
 			if n := len(matches); n > 0 {
 				before := &matches[n-1]
 				if m.start < before.end {

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"sheaf"
+	"sheaf/text/chunk"
 )
 
 // longestShown is the largest length in bytes of a word that Words returns. Words skips longer words.
@@ -21,6 +22,7 @@ func (h *Highlighter) Words(ctx context.Context, text string, limit int) [][]str
 	if len(h.terms) == 0 {
 		return nil
 	}
+	text = chunk.AsRead(text).Text
 	var list [][]string
 	seen := map[string]bool{}
 	note := func(whole sheaf.Span, matches []sheaf.Span) {

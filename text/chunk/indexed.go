@@ -2,7 +2,10 @@ package chunk
 
 import (
 	"slices"
+	"sort"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"sheaf"
 )
@@ -250,90 +253,177 @@ func payloadsOf(content string, of sheaf.Span) []sheaf.Span {
 // Left is what is left of a text after some parts were removed.
 type Left struct {
 	Text string
-	// cut lists the removed parts in order, with their positions in the whole text.
-	cut []sheaf.Span
+	cuts []cut
 }
+
+// cut is a place in a Left where bytes of the whole text are missing. bytes also counts those of the cuts before.
+type cut struct{ at, bytes int }
 
 // WithoutPayloads returns text without the data in it, such as base64.
 func WithoutPayloads(text string) Left { return withoutParts(text, payloads(text)) }
 
-// withoutParts returns text without parts. The parts must be in order and must not overlap.
+// AsRead returns Markdown text with its inline marks as readers see them: see [IndexedText].
+func AsRead(text string) Left { return withoutParts(text, lineParts(text, 0, KindMarkdown)) }
+
+// withoutParts returns text without parts, or with what readers see in their place. The parts must be in order and must
+// not overlap.
 func withoutParts(text string, parts []sheaf.Span) Left {
 	if len(parts) == 0 {
 		return Left{Text: text}
 	}
 	size := len(text)
 	for _, p := range parts {
-		size -= p.Len()
+		size -= p.Len() - 1
 	}
-	left := make([]byte, 0, size)
+	left, cuts := make([]byte, 0, max(size, 0)), make([]cut, len(parts))
 	from := 0
-	for _, p := range parts {
+	for i, p := range parts {
 		left = append(left, text[from:p.Start]...)
-		from = p.End
+		_, stands := inlineMark(text, p.Start)
+		left, from = append(left, stands...), p.End
+		cuts[i] = cut{len(left) - max(len(stands)-1, 0), from - len(left)}
 	}
 	left = append(left, text[from:]...)
-	return Left{string(left), parts}
+	return Left{string(left), cuts}
 }
 
-// At converts a position in the shorter text to the position of the same byte in the whole text.
+// At converts a position in the shorter text to the position of the same byte in the whole text. The first byte of an
+// entity's character is at the first byte of the entity, and the last byte at its last byte.
 func (l Left) At(i int) int {
-	for _, p := range l.cut {
-		if i < p.Start || i == p.Start && i == len(l.Text) {
-			break
-		}
-		i += p.Len()
+	n := sort.Search(len(l.cuts), func(k int) bool { return l.cuts[k].at > min(i, len(l.Text)-1) })
+	if n == 0 {
+		return i
 	}
-	return i
+	return i + l.cuts[n-1].bytes
 }
 
 // IndexedText returns the indexed text of a chunk. This is the chunk's body without
 //   - frontmatter that has entries, because their values become fields;
 //   - data, such as a picture in base64;
-//   - hyphens at the ends of code lines, because these would join words.
+//   - hyphens at the ends of code lines, because these would join words;
+//   - HTML tags without attributes, and "**" within words, in Markdown outside code. A tag such as <br> leaves a space.
+//
+// Entities of Markdown, such as &nbsp;, become their characters.
 func IndexedText(doc *sheaf.Document, c *sheaf.Chunk, content string) Left {
 	body, front := c.Body, doc.Frontmatter
 	text := content[body.Start:body.End]
 	parts := payloadsOf(content, body)
 	from := 0
 	if front.Len() > 0 && !doc.FrontmatterText && front.End > body.Start && front.Start < body.End {
-		at := sheaf.Span{Start: max(front.Start-body.Start, 0), End: min(front.End, body.End) - body.Start}
-		parts = slices.DeleteFunc(parts, func(p sheaf.Span) bool { return p.Start < at.End && at.Start < p.End })
-		i := 0
-		for i < len(parts) && parts[i].Start < at.Start {
-			i++
-		}
-		parts = slices.Insert(parts, i, at)
-		from = at.End
+		from = min(front.End, body.End) - body.Start
+		parts = append(parts, sheaf.Span{Start: max(front.Start-body.Start, 0), End: from})
 	}
-	hyphens := slices.DeleteFunc(codeHyphens(text, from, KindOf(doc.Path) == KindCode), func(h sheaf.Span) bool {
-		return slices.ContainsFunc(parts, func(p sheaf.Span) bool { return p.Start < h.End && h.Start < p.End })
-	})
-	if len(hyphens) > 0 {
-		parts = append(parts, hyphens...)
-		slices.SortFunc(parts, func(a, b sheaf.Span) int { return a.Start - b.Start })
-	}
-	return withoutParts(text, parts)
+	parts = append(parts, lineParts(text, from, KindOf(doc.Path))...)
+	slices.SortStableFunc(parts, func(a, b sheaf.Span) int { return a.Start - b.Start })
+	end := 0
+	return withoutParts(text, slices.DeleteFunc(parts, func(p sheaf.Span) bool {
+		inside := p.Start < end
+		end = max(end, p.End)
+		return inside
+	}))
 }
 
-// codeHyphens returns the hyphens at the ends of code lines in text[from:]. Unlike hyphens in prose, they split no
-// word. If code is true, all of text is code; otherwise only its fences are.
-func codeHyphens(text string, from int, code bool) (hyphens []sheaf.Span) {
-	fenced := strings.Contains(text, "```") || strings.Contains(text, "~~~")
-	if !code && !fenced || !strings.Contains(text, "-") {
+// lineParts returns the parts of text[from:] that are hyphens at the ends of code lines or inline marks, in order.
+// Unlike hyphens in prose, those of code split no word.
+func lineParts(text string, from int, kind Kind) (parts []sheaf.Span) {
+	var marks []sheaf.Span
+	if kind == KindMarkdown {
+		marks = inlineMarks(text, from)
+	}
+	hyphens := (kind == KindCode || strings.Contains(text, "```") || strings.Contains(text, "~~~")) &&
+		strings.Contains(text, "-")
+	if !hyphens && len(marks) == 0 {
 		return nil
 	}
 	var open fence
 	all := linesFrom(text, from)
 	for l, more := all.next(); more; l, more = all.next() {
 		line := strings.TrimSpace(text[l.start:l.end])
-		inFence := open.next(line)
-		if !code && !inFence || !strings.HasSuffix(line, "-") {
-			continue
+		inCode := open.next(line) || kind == KindCode
+		row, code := inline{text: text[:l.end]}, l.start
+		for ; len(marks) > 0 && marks[0].Start < l.end; marks = marks[1:] {
+			at := marks[0].Start
+			for code < at && !inCode {
+				if code = indexByteFrom(text[:at], '`', code); code < at {
+					_, code, _ = row.codeSpan(code)
+				}
+			}
+			if !inCode && code <= at {
+				parts = append(parts, marks[0])
+			}
 		}
-		end := l.start + len(strings.TrimRight(text[l.start:l.end], " \t"))
-		start := l.start + len(strings.TrimRight(text[l.start:end], "-"))
-		hyphens = append(hyphens, sheaf.Span{Start: start, End: end})
+		if inCode && strings.HasSuffix(line, "-") {
+			end := l.start + len(strings.TrimRight(text[l.start:l.end], " \t"))
+			start := l.start + len(strings.TrimRight(text[l.start:end], "-"))
+			parts = append(parts, sheaf.Span{Start: start, End: end})
+		}
 	}
-	return hyphens
+	return parts
+}
+
+// inlineMarks returns the inline marks in text[from:], in order. Some of these may be in code.
+func inlineMarks(text string, from int) (marks []sheaf.Span) {
+	for _, sign := range []byte("&<*") {
+		for i := indexByteFrom(text, sign, from); i < len(text); i = indexByteFrom(text, sign, i) {
+			n, _ := inlineMark(text, i)
+			if n > 0 {
+				marks = append(marks, sheaf.Span{Start: i, End: i + n})
+			}
+			i += max(n, 1)
+		}
+	}
+	slices.SortFunc(marks, func(a, b sheaf.Span) int { return a.Start - b.Start })
+	return marks
+}
+
+// inlineMark returns the length of the entity, of the HTML tag without attributes, or of the "**" between letters at
+// byte i. It returns 0 if there is none. stands is what readers see in its place.
+func inlineMark(text string, i int) (n int, stands string) {
+	before, _ := utf8.DecodeLastRuneInString(text[:i])
+	switch {
+	case before == '\\':
+	case text[i] == '&':
+		if stands, n = Entity(text[i:]); n > 1 {
+			return n, stands
+		}
+	case text[i] == '<':
+		n, bare, within := Tag(text[i:])
+		if bare && !within {
+			stands = " "
+		}
+		if bare {
+			return n, stands
+		}
+	case strings.HasPrefix(text[i:], "**") && unicode.IsLetter(before):
+		if after, _ := utf8.DecodeRuneInString(text[i+2:]); unicode.IsLetter(after) {
+			return 2, ""
+		}
+	}
+	return 0, ""
+}
+
+// longestTag is the largest number of bytes in a tag with its attributes.
+const longestTag = 1024
+
+// lineTags and wordTags are the HTML tags that readers do not see. Those of wordTags may be inside a word: others end a
+// line. Further tags count as text, because they may be type parameters or placeholders, such as <T> and <file>.
+var (
+	lineTags = wordsOf("blockquote br center dd details div dl dt figcaption figure h1 h2 h3 h4 h5 h6 hr iframe img " +
+		"li ol p picture pre section source summary table tbody td th thead tr ul video")
+	wordTags = wordsOf("a b code del em font i ins kbd mark s small span strong sub sup u wbr")
+)
+
+// Tag returns the length of the HTML tag at the beginning of text, or 0 if readers see the tag. bare says that the tag
+// has no attributes, and within that it may be inside a word.
+func Tag(text string) (size int, bare, within bool) {
+	name := strings.TrimPrefix(text[1:min(len(text), 16)], "/")
+	if i := strings.IndexAny(name, " />\t\r\n"); i > 1 { // one capital letter may be a type parameter
+		name = strings.ToLower(name[:i])
+	} else if i == 1 {
+		name = name[:i]
+	}
+	if within = wordTags[name]; within || lineTags[name] {
+		size = strings.IndexByte(text[:min(len(text), longestTag)], '>') + 1
+	}
+	return size, size > 0 && len(strings.Trim(text[:size-1], "</ ")) == len(name), within
 }

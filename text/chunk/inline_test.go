@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"sheaf/internal/check"
 	"sheaf/internal/must"
@@ -296,4 +297,31 @@ func TestCodeHyphens(t *testing.T) {
 		i := strings.Index(left.Text, "bar")
 		check.That(t, c.text[left.At(i):][:3] == "bar", "%s: bar is at %d", c.path, left.At(i))
 	}
+}
+
+// TestInlineMarks checks the indexed text of entities, tags and "**" within words, and the positions of its bytes.
+func TestInlineMarks(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"foo<br/>bar<BR >baz</p>", "foo bar baz "},
+		{"H<sub>2</sub>O <span class=\"x\">a</span>", "H2O <span class=\"x\">a"},
+		{"Donau&shy;dampf&#xAD;<wbr>schiff", "Donau\u00addampf\u00adschiff"},
+		{"Caf&eacute; &amp; &lt;b&gt; &nosuch; R&D", "Café & <b> &nosuch; R&D"},
+		{"**S**pecific, **M**e, 2**3 and a ** b", "**Specific, **Me, 2**3 and a ** b"},
+		{"`a&nbsp;b` &nbsp;`c", "`a&nbsp;b` \u00a0`c"},
+		{"\\&nbsp; \\<b> List<T> <B> <file>", "\\&nbsp; \\<b> List<T> <B> <file>"},
+		{"```\n<b>x</b>-\n```\n<b>y</b>", "```\n<b>x</b>\n```\ny"},
+		{"<b>![a](data:image/svg+xml,<b>x&amp;</b>)</b>", "![a]()"},
+	} {
+		doc := must.Get(chunk.For("a.md", chunk.Options{})).Chunk("t", "a.md", []byte(c.text))
+		left := chunk.IndexedText(&doc, &doc.Chunks[0], c.text)
+		check.Equal(t, left.Text, c.want, "the text of %q", c.text)
+		for i := range left.Text {
+			if b := left.Text[i]; b != ' ' && b < utf8.RuneSelf && !strings.Contains(c.text, "&lt;") {
+				check.That(t, c.text[left.At(i)] == b, "byte %d of %q is at %d", i, left.Text, left.At(i))
+			}
+		}
+	}
+	read := chunk.AsRead("Caf&eacute;")
+	check.Equal(t, read.At(4)+1, len("Caf&eacute;"), "the end of an entity")
+	check.Equal(t, read.At(3), len("Caf"), "the beginning of an entity")
 }

@@ -142,8 +142,13 @@ func (r *reader) collect(query sheaf.TextQuery) {
 	for part := range sheaf.Wanted(query) {
 		switch q := part.(type) {
 		case sheaf.Match:
-			r.addWords(q.Text, false)
+			if q.Field != sheaf.FieldPath { // texts have no paths
+				r.addWords(q.Text, false)
+			}
 		case sheaf.Phrase:
+			if q.Field == sheaf.FieldPath {
+				continue
+			}
 			r.addWords(q.Text, true)
 			if words := r.termsOf(q.Text); len(words) > 1 {
 				r.phrases = append(r.phrases, words)

@@ -183,6 +183,8 @@ func TestSnippet(t *testing.T) {
 			"### 键 {: #keys } ##\n\n# x {-}\n\n# {#x .y} y\n", "Set <keys> A { #set }. 键 ## x {#x .y} y"},
 		{"what is no identifier of a heading", sheaf.Match{Text: "red"}, "# Red {#if x}\n\n# Red {#}\n\n# Red {/*a " +
 			"b*/}\n\n# Red {#a{b}\n\n", "<Red> {#if x} <Red> {#} <Red> {/*a b*/} <Red> {#a{b}"},
+		{"words of paths", sheaf.Bool{Must: []sheaf.TextQuery{sheaf.Phrase{Text: "red", Field: sheaf.FieldPath},
+			sheaf.Match{Text: "red*x", Field: sheaf.FieldPath}, sheaf.Match{Text: "fox"}}}, "A red fox", "A red <fox>"},
 		{"controls", sheaf.Match{Text: "b"}, "a\x1b[31m\x00b", "a [31m <b>"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -19,6 +19,14 @@ func (p *parser) value(t token) part {
 		return p.property(name, t)
 	}
 	switch t.field {
+	case "", "title", "heading", "body", "alias":
+		p.checkWildcards(t)
+		if t.field != "" && !strings.ContainsFunc(t.text, isIndexed) {
+			p.note(quoted(t.field+":"+t.text) + ` has no letter, digit or emoji; it was left out`)
+			return part{}
+		}
+	}
+	switch t.field {
 	case "title":
 		return part{query: words(t, sheaf.FieldTitle), strict: true}
 	case "heading":
@@ -54,11 +62,23 @@ func (p *parser) value(t token) part {
 	if stem := strings.TrimRight(strings.TrimRight(t.text, "0123456789"), "~"); out.query == nil &&
 		len(stem) < len(t.text) && strings.Contains(t.text[len(stem):], "~") && hasLetter(stem) {
 		p.note(`only 1, 2 or nothing may follow "~"; ` + quoted(t.text) + ` was searched as a word`)
-	} else if i := strings.IndexByte(t.text, '*'); out.query == nil && i > 0 && hasLetter(t.text[:i]) &&
-		hasLetter(t.text[i:]) {
-		p.note(`a star counts only at the end of a word; ` + quoted(t.text) + ` was searched as words`)
 	}
 	return out
+}
+
+// checkWildcards notes a star before the end of a word, and a question mark within the word. Question marks of addresses
+// come before an equals sign.
+func (p *parser) checkWildcards(t token) {
+	i := strings.IndexAny(t.text, "*?")
+	if t.kind == tokenPhrase || i < 0 || !hasLetter(t.text[i:]) {
+		return
+	}
+	switch before := hasLetter(t.text[:i]); {
+	case t.text[i] == '*' && (before || i == 0 && !strings.HasSuffix(t.text, "*")):
+		p.note(`a star counts only at the end of a word; ` + quoted(t.text) + ` was searched as words`)
+	case t.text[i] == '?' && before && !strings.Contains(t.text, "="):
+		p.note(`a question mark replaces no letter; ` + quoted(t.text) + ` was searched as words`)
+	}
 }
 
 // words returns a query for a word or phrase in one field.

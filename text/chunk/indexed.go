@@ -287,8 +287,8 @@ func withoutParts(text string, parts []sheaf.Span) Left {
 	return Left{string(left), cuts}
 }
 
-// At converts a position in the shorter text to the position of the same byte in the whole text. The first byte of an
-// entity's character is at the first byte of the entity, and the last byte at its last byte.
+// At converts a position in the shorter text to the position of the same byte in the whole text. The character of an
+// entity has several bytes: the first is where the entity begins, and the last where it ends.
 func (l Left) At(i int) int {
 	n := sort.Search(len(l.cuts), func(k int) bool { return l.cuts[k].at > min(i, len(l.Text)-1) })
 	if n == 0 {
@@ -376,8 +376,8 @@ func inlineMarks(text string, from int) (marks []sheaf.Span) {
 	return marks
 }
 
-// inlineMark returns the length of the entity, of the HTML tag without attributes, or of the "**" between letters at
-// byte i. It returns 0 if there is none. stands is what readers see in its place.
+// inlineMark returns the length of the inline mark at byte i, or 0. stands is what readers see in its place. An inline
+// mark is an entity, an HTML tag without attributes, or "**" between letters.
 func inlineMark(text string, i int) (n int, stands string) {
 	before, _ := utf8.DecodeLastRuneInString(text[:i])
 	switch {

@@ -287,8 +287,8 @@ func withoutParts(text string, parts []sheaf.Span) Left {
 	return Left{string(left), cuts}
 }
 
-// At converts a position in the shorter text to the position of the same byte in the whole text. The character of an
-// entity has several bytes: the first is where the entity begins, and the last where it ends.
+// At converts a position in the shorter text to the position of the same byte in the whole text. The first byte of
+// an entity's character is where the entity begins. The last byte is where it ends.
 func (l Left) At(i int) int {
 	n := sort.Search(len(l.cuts), func(k int) bool { return l.cuts[k].at > min(i, len(l.Text)-1) })
 	if n == 0 {

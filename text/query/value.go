@@ -66,8 +66,8 @@ func (p *parser) value(t token) part {
 	return out
 }
 
-// checkWildcards notes a star before the end of a word, and a question mark within the word. Question marks of addresses
-// come before an equals sign.
+// checkWildcards notes a star before the end of a word, and a question mark within a word. It ignores question marks in
+// a word with an equals sign, which is an address.
 func (p *parser) checkWildcards(t token) {
 	i := strings.IndexAny(t.text, "*?")
 	if t.kind == tokenPhrase || i < 0 || !hasLetter(t.text[i:]) {

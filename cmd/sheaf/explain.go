@@ -12,6 +12,7 @@ import (
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/collection"
+	"sheaf/index/catalog"
 	"sheaf/internal/wording"
 	"sheaf/search"
 )
@@ -263,11 +264,15 @@ func rankIn(r sheaf.Ranking, id sheaf.ID) int {
 	return slices.IndexFunc(r, func(h sheaf.Hit) bool { return h.ID == id }) + 1
 }
 
-// shortID shortens an ID for display. If the index has only one tree, it removes the name of the tree.
+// shortID shortens an ID for display. If the index has only one tree, or one folder besides given documents, it removes
+// the name of this tree.
 func (s *session) shortID(id sheaf.ID) string {
-	text := string(id)
-	if len(s.View.Settings().Trees) == 1 {
-		text = strings.TrimPrefix(text, id.Tree()+":")
+	text, trees := string(id), s.View.Settings().Trees
+	if len(trees) > 1 {
+		trees = slices.DeleteFunc(slices.Clone(trees), func(t catalog.Tree) bool { return t.Root == "" })
+	}
+	if len(trees) == 1 {
+		text = strings.TrimPrefix(text, trees[0].Name+":")
 	}
 	return wording.Clean(text)
 }

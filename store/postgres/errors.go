@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -35,8 +36,17 @@ func fail(what string, err error) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("postgres: %s: %w", what, store.Late(err))
 	}
-	return fmt.Errorf("postgres: %s: %w%s: %w", what, sheaf.ErrUnavailable, unreached(err), err)
+	return fmt.Errorf("postgres: %s: %w%s: %w", what, sheaf.ErrUnavailable, unreached(err), distinctLines{err})
 }
+
+// distinctLines is an error without repeated lines. A driver that tries TLS first reports a fault of the network twice.
+type distinctLines struct{ error }
+
+func (d distinctLines) Error() string {
+	return strings.Join(slices.Compact(strings.Split(d.error.Error(), "\n")), "\n")
+}
+
+func (d distinctLines) Unwrap() error { return d.error }
 
 // unreached returns advice about a server that does not answer.
 func unreached(err error) string {

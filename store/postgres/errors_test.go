@@ -51,6 +51,13 @@ func TestServerErrors(t *testing.T) {
 	}
 }
 
+// TestUnreachedServer checks that the error gives one cause once, although the driver tries with TLS and without.
+func TestUnreachedServer(t *testing.T) {
+	_, err := connect(t.Context(), "postgres://u@127.0.0.1:1/x")
+	text := fmt.Sprint(fail("connect", err))
+	check.Equal(t, strings.Count(text, "dial error: "), 1, "%s", text)
+}
+
 // TestOlderExtension checks that Open and Examine refuse a pgvector without iterative scans, because
 // it loses hits silently. Open also refuses it for an existing store, and does not install it.
 func TestOlderExtension(t *testing.T) {

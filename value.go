@@ -44,6 +44,15 @@ type Value struct {
 // TextValue returns a text value.
 func TextValue(s string) Value { return Value{Kind: KindText, Text: s} }
 
+// TextValues returns a text value for each text.
+func TextValues[T ~string](texts ...T) []Value {
+	values := make([]Value, len(texts))
+	for i, t := range texts {
+		values[i] = TextValue(string(t))
+	}
+	return values
+}
+
 // NumberValue returns a number value, or the zero Value for NaN.
 func NumberValue(f float64) Value {
 	if math.IsNaN(f) {

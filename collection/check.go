@@ -171,7 +171,7 @@ func (x *Index) SearchOurs(ctx context.Context) (*Reach, error) {
 			return nil
 		}
 		hits, err := x.Backend.Retrieve(ctx, anyChunk(store.Request{Limit: len(batch), Within: batch,
-			Filter: textIn(sheaf.ColumnTree, batch[0].Tree())}))
+			Filter: sheaf.TextIn(sheaf.ColumnTree, batch[0].Tree())}))
 		if err != nil {
 			return err
 		}

@@ -285,22 +285,15 @@ func (d *DocumentInput) toGiven(id sheaf.ID, content []byte) ingest.Given {
 	if d.Date != nil {
 		g.Modified = *d.Date
 	}
-	texts := func(list []string) []sheaf.Value {
-		values := make([]sheaf.Value, len(list))
-		for i, t := range list {
-			values[i] = sheaf.TextValue(t)
-		}
-		return values
-	}
 	// Always set all three, so that frontmatter in the text cannot decide who sees the document.
 	tenant := []string{}
 	if tree != catalog.FreeTree {
 		tenant = []string{tree}
 	}
 	g.Properties = []sheaf.Property{
-		{Name: ingest.PropertyTenant, Values: texts(tenant)},
-		{Name: ingest.PropertyAccess, List: true, Values: texts(d.Access)},
-		{Name: ingest.PropertySets, List: true, Values: texts(d.Sets)},
+		{Name: ingest.PropertyTenant, Values: sheaf.TextValues(tenant...)},
+		{Name: ingest.PropertyAccess, List: true, Values: sheaf.TextValues(d.Access...)},
+		{Name: ingest.PropertySets, List: true, Values: sheaf.TextValues(d.Sets...)},
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Properties)) {
 		if !chunk.IsAccessProperty(name) {

@@ -329,7 +329,7 @@ func (r *Reader) Similar(ctx context.Context, id sheaf.ID, q SearchRequest) (*An
 		return nil, err
 	}
 	q.Label = cmp.Or(q.Label, string(id))
-	other := sheaf.Not{Filter: textIn(sheaf.ColumnDoc, string(c.Doc))}
+	other := sheaf.Not{Filter: sheaf.TextIn(sheaf.ColumnDoc, c.Doc)}
 	return r.like(ctx, salientText(&doc, &c, content), other, q)
 }
 
@@ -369,7 +369,7 @@ func (r *Reader) Context(ctx context.Context, name string, content []byte, q Sea
 	}
 	var self sheaf.Filter
 	if t, err := r.Find(name); err == nil {
-		self = sheaf.Not{Filter: textIn(sheaf.ColumnDoc, string(t.Doc.ID))}
+		self = sheaf.Not{Filter: sheaf.TextIn(sheaf.ColumnDoc, t.Doc.ID)}
 	}
 	q.Label = cmp.Or(q.Label, name, "a text")
 	return r.like(ctx, salientText(&doc, &doc.Chunks[0], content), self, q)

@@ -87,21 +87,17 @@ func (x *Index) Place() (tree, folder string) {
 func (x *Index) Scope() (scope sheaf.Filter) {
 	tree, folder := x.Place()
 	if tree != "" {
-		scope = textIn(sheaf.ColumnTree, tree)
+		scope = sheaf.TextIn(sheaf.ColumnTree, tree)
 	}
 	if folder != "" {
-		scope = requireBoth(scope, textIn(sheaf.ColumnFolder, folder))
+		scope = requireBoth(scope, sheaf.TextIn(sheaf.ColumnFolder, folder))
 	}
 	for _, t := range x.View.Settings().Trees {
 		if slices.Contains(x.Gone(), t.Root) {
-			scope = requireBoth(scope, sheaf.Not{Filter: textIn(sheaf.ColumnTree, t.Name)})
+			scope = requireBoth(scope, sheaf.Not{Filter: sheaf.TextIn(sheaf.ColumnTree, t.Name)})
 		}
 	}
 	return scope
-}
-
-func textIn(column, value string) sheaf.Filter {
-	return sheaf.In{Column: column, Values: []sheaf.Value{sheaf.TextValue(value)}}
 }
 
 // spellings returns the paths in the index that a typed path may mean. A typed path is relative to the folder of the

@@ -147,15 +147,11 @@ func (r *Report) Changes() bool { return r.Added+r.Changed+r.Removed > 0 }
 // maxWarnings limits the warnings that a report lists.
 const maxWarnings = 1000
 
-// ready returns an error if a required option is missing.
-func (o *Options) ready() error {
+// prepare sets defaults. It returns an error if a required option is missing.
+func (o *Options) prepare() error {
 	if o.Catalog == nil || o.Backend == nil {
 		return sheaf.Invalidf("index: a catalog and a store are needed")
 	}
-	return nil
-}
-
-func (o *Options) defaults() {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
@@ -165,16 +161,16 @@ func (o *Options) defaults() {
 	if o.Progress == nil {
 		o.Progress = func(Progress) {}
 	}
+	return nil
 }
 
 // Scan returns what Run would do, without doing it. Scan compares sizes and times and reads a file only when these
 // leave doubt. So a file with a new time and the same content counts as changed. A document that a stopped run left in
 // the store, and whose file is gone, counts as removed.
 func Scan(ctx context.Context, o Options) (*Report, error) {
-	if err := o.ready(); err != nil {
+	if err := o.prepare(); err != nil {
 		return nil, err
 	}
-	o.defaults()
 	l, err := o.folders(ctx)
 	if err != nil {
 		return nil, err
@@ -255,10 +251,9 @@ func sameContent(it *item) bool {
 // sheaf.ErrUnavailable. If another process built the index with other settings than Settings records, the error is
 // [ErrRebuilt].
 func Run(ctx context.Context, o Options) (*Report, error) {
-	if err := o.ready(); err != nil {
+	if err := o.prepare(); err != nil {
 		return nil, err
 	}
-	o.defaults()
 	return whenEmptied(ctx, func() (*Report, error) { return runOnce(ctx, o) })
 }
 
@@ -317,10 +312,9 @@ func Put(ctx context.Context, o Options, docs []Given) (*Report, error) {
 // document is not an error. After a [store.PartialError], the catalog and the store lack the documents that the error
 // names. The other changes of that commit are done. Later commits are not done.
 func Change(ctx context.Context, o Options, docs []Given, removed []sheaf.ID) (*Report, error) {
-	if err := o.ready(); err != nil {
+	if err := o.prepare(); err != nil {
 		return nil, err
 	}
-	o.defaults()
 	if _, err := chunk.New(o.Chunk); err != nil {
 		return nil, err
 	}

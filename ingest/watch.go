@@ -48,7 +48,7 @@ const lockPatience = 5 * time.Second
 //   - a run that fails because another process has been writing for less than lockPatience
 //   - a run that ends after ctx
 func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
-	if err := o.ready(); err != nil {
+	if err := o.prepare(); err != nil {
 		return err
 	}
 	if onRun == nil {

@@ -64,8 +64,6 @@ type ScanCounts struct {
 	// Files is the number of files that the scan examined. Matched is the number of these files that have one of the texts
 	// to search for. Candidates is the number of matched files in the store, and Chunks is the number of their chunks.
 	Files, Matched, Candidates, Chunks int
-	// Bytes is the approximate memory, in bytes, that the scan uses.
-	Bytes int64
 }
 
 // scan finds candidates in files if the profile asks for it. The search then uses these candidates instead of a store.

@@ -175,19 +175,19 @@ func (g *Grant) Filter() sheaf.Filter {
 	case "":
 		parts = append(parts, sheaf.Not{Filter: sheaf.Exists{Column: sheaf.ColumnTenant}})
 	default:
-		parts = append(parts, in(sheaf.ColumnTenant, []string{g.Tenant}))
+		parts = append(parts, sheaf.TextIn(sheaf.ColumnTenant, g.Tenant))
 	}
 	if !slices.Contains(g.Access, All) {
-		parts = append(parts, in(sheaf.ColumnAccess, append([]string{sheaf.AccessPublic}, g.Access...)))
+		parts = append(parts, sheaf.TextIn(sheaf.ColumnAccess, append([]string{sheaf.AccessPublic}, g.Access...)...))
 	}
 	if len(g.Sets) > 0 {
-		parts = append(parts, in(sheaf.ColumnSet, g.Sets))
+		parts = append(parts, sheaf.TextIn(sheaf.ColumnSet, g.Sets...))
 	}
 	if g.Tree != "" {
-		parts = append(parts, in(sheaf.ColumnTree, []string{g.Tree}))
+		parts = append(parts, sheaf.TextIn(sheaf.ColumnTree, g.Tree))
 	}
 	if g.Folder != "" {
-		parts = append(parts, in(sheaf.ColumnFolder, []string{g.Folder}))
+		parts = append(parts, sheaf.TextIn(sheaf.ColumnFolder, g.Folder))
 	}
 	if g.Baked != "" {
 		baked, err := Filter(g.Baked)
@@ -200,14 +200,6 @@ func (g *Grant) Filter() sheaf.Filter {
 		return nil
 	}
 	return parts
-}
-
-func in(column string, texts []string) sheaf.Filter {
-	values := make([]sheaf.Value, len(texts))
-	for i, t := range texts {
-		values[i] = sheaf.TextValue(t)
-	}
-	return sheaf.In{Column: column, Values: values}
 }
 
 // Fingerprint returns a text that is equal for two grants exactly if both see the same documents.

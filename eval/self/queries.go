@@ -10,6 +10,7 @@ import (
 
 	"sheaf"
 	"sheaf/eval"
+	"sheaf/search"
 	"sheaf/store"
 )
 
@@ -53,11 +54,7 @@ func (i *Item) Filter() sheaf.Filter {
 	if len(i.Without) == 0 {
 		return nil
 	}
-	in := sheaf.In{Column: sheaf.ColumnDoc}
-	for _, id := range i.Without {
-		in.Values = append(in.Values, sheaf.TextValue(string(id)))
-	}
-	return sheaf.Not{Filter: in}
+	return sheaf.Not{Filter: sheaf.TextIn(sheaf.ColumnDoc, i.Without...)}
 }
 
 // Wanted says how many queries to make.
@@ -128,15 +125,9 @@ func Make(ctx context.Context, c *eval.Collection, w Wanted) ([]Item, error) {
 	return out, m.c.Err()
 }
 
-// count returns how many chunks match words. All fields count as one text, because stores can then count a word without
-// reading its postings.
+// count returns how many chunks match words in any field.
 func (m *maker) count(ctx context.Context, words sheaf.TextQuery) (int, error) {
-	fields := make([]store.FieldWeight, len(sheaf.Fields))
-	for i, f := range sheaf.Fields {
-		fields[i] = store.FieldWeight{Name: f, Weight: 1}
-	}
-	return m.counter.Count(ctx, store.Request{Limit: 1, Text: &store.TextRequest{Query: words, Fields: fields,
-		Combine: store.CombineBM25F, K1: store.DefaultK1, B: store.DefaultB}})
+	return m.counter.Count(ctx, store.Request{Limit: 1, Text: search.AnyField(words)})
 }
 
 // hasEnough reports whether each kind has as many queries as wanted.

@@ -119,12 +119,14 @@ func (d *Document) columns() []store.Column {
 		column(sheaf.ColumnDoc, sheaf.TextValue(string(d.ID))),
 		column(columnHidden, sheaf.BoolValue(d.Hidden))}
 	for _, list := range []store.Column{
-		{Name: sheaf.ColumnAccess, Values: texts(access)}, {Name: sheaf.ColumnSet, Values: texts(d.Sets)},
-		{Name: columnTag, Values: texts(d.Tags)},
+		{Name: sheaf.ColumnAccess, Values: sheaf.TextValues(access...)},
+		{Name: sheaf.ColumnSet, Values: sheaf.TextValues(d.Sets...)},
+		{Name: columnTag, Values: sheaf.TextValues(d.Tags...)},
 		{Name: columnProject, Values: numbers(d.Projects)}, {Name: columnPersona, Values: numbers(d.Personas)},
 		{Name: columnNode, Values: numbers(d.Nodes)},
-		{Name: columnEntities, Values: texts(d.Entities)}, {Name: columnTerms, Values: texts(d.Terms)},
-		{Name: columnRelationships, Values: texts(d.Relationships)},
+		{Name: columnEntities, Values: sheaf.TextValues(d.Entities...)},
+		{Name: columnTerms, Values: sheaf.TextValues(d.Terms...)},
+		{Name: columnRelationships, Values: sheaf.TextValues(d.Relationships...)},
 	} {
 		if list.Values = unique(list.Values); len(list.Values) > 0 {
 			columns = append(columns, list)

@@ -85,14 +85,14 @@ func (f Filters) Filter(now time.Time) (sheaf.Filter, error) {
 		add(tenantFilter(f.Tenant))
 	}
 	if !f.AnyAccess {
-		add(is(sheaf.ColumnAccess, texts(append([]string{sheaf.AccessPublic}, f.Access...))...))
+		add(sheaf.TextIn(sheaf.ColumnAccess, append([]string{sheaf.AccessPublic}, f.Access...)...))
 	}
 	for _, g := range []struct {
 		column string
 		values []string
 	}{{sheaf.ColumnSet, f.ForcedSets}, {columnSource, f.Sources}, {columnTag, f.Tags}, {columnTerms, f.Terms}} {
 		if len(g.values) > 0 {
-			add(is(g.column, texts(g.values)...))
+			add(sheaf.TextIn(g.column, g.values...))
 		}
 	}
 	if scope := f.Scope.filter(); len(scope) > 0 {
@@ -143,10 +143,10 @@ func tenantFilter(tenant string) sheaf.Filter {
 func (s *Scope) filter() sheaf.Or {
 	var scope sheaf.Or
 	if len(s.Sets) > 0 {
-		scope = append(scope, is(sheaf.ColumnSet, texts(s.Sets)...))
+		scope = append(scope, sheaf.TextIn(sheaf.ColumnSet, s.Sets...))
 	}
 	if len(s.Documents) > 0 {
-		scope = append(scope, is(sheaf.ColumnDoc, texts(s.Documents)...))
+		scope = append(scope, sheaf.TextIn(sheaf.ColumnDoc, s.Documents...))
 	}
 	for _, g := range []struct {
 		column string
@@ -193,14 +193,6 @@ func ActiveIn(period Window) (created, updated Window) {
 
 func is(column string, values ...sheaf.Value) sheaf.In {
 	return sheaf.In{Column: column, Values: values}
-}
-
-func texts[T ~string](list []T) []sheaf.Value {
-	out := make([]sheaf.Value, len(list))
-	for i, s := range list {
-		out[i] = sheaf.TextValue(string(s))
-	}
-	return out
 }
 
 func numbers(list []int) []sheaf.Value {

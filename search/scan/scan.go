@@ -91,9 +91,6 @@ func New(o Options) (*Scanner, error) {
 	return s, nil
 }
 
-// fileBytes is the approximate memory, in bytes, for an examined file.
-const fileBytes = 256
-
 // split divides the memory in bytes: 35 % for cut files, 65 % for the index.
 func split(memory int64) (cut, index int64) {
 	return int64(0.35 * float64(memory)), int64(0.65 * float64(memory))
@@ -150,10 +147,6 @@ func (s *Scanner) Scan(ctx context.Context, req search.ScanRequest) (*search.Sca
 	}
 	out.Backend, out.Facts, out.Text = store, facts, facts.text
 	out.Files, out.Matched, out.Candidates, out.Chunks = len(files), len(found.matches), len(g.docs), g.chunks
-	out.Bytes = fileBytes*int64(len(files)+len(found.matches)) + entryBytes*int64(g.chunks)
-	for _, d := range g.docs {
-		out.Bytes += d.bytes
-	}
 	out.WhyNot = func(id sheaf.ID) (string, error) { return s.whyNot(found, g, id, req) }
 	return out, nil
 }

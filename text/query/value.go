@@ -40,9 +40,9 @@ func (p *parser) value(t token) part {
 		return p.tag(t)
 	case "ext":
 		if t.text == "*" && t.kind != tokenPhrase {
-			return part{filter: sheaf.Not{Filter: textIn(ColumnExtension, "")}, strict: true}
+			return part{filter: sheaf.Not{Filter: sheaf.TextIn(ColumnExtension, "")}, strict: true}
 		}
-		return part{filter: textIn(ColumnExtension, strings.ToLower(strings.TrimLeft(t.text, ".*"))), strict: true}
+		return part{filter: sheaf.TextIn(ColumnExtension, strings.ToLower(strings.TrimLeft(t.text, ".*"))), strict: true}
 	case "path":
 		return p.path(t)
 	case "before", "after", "on", "date":
@@ -146,7 +146,7 @@ func (p *parser) tag(t token) part {
 	case star:
 		return part{filter: sheaf.HasPrefix{Column: sheaf.ColumnTag, Prefix: stem}, words: tagWords(stem, true), strict: true}
 	}
-	return part{filter: textIn(sheaf.ColumnTag, name), words: tagWords(name, false), strict: true}
+	return part{filter: sheaf.TextIn(sheaf.ColumnTag, name), words: tagWords(name, false), strict: true}
 }
 
 // path converts a folder, a file, or the beginning of a path to a part. A file name with an extension finds files in
@@ -227,10 +227,6 @@ func oneOrAny(any sheaf.Or) sheaf.Filter {
 	return any
 }
 
-func textIn(column, text string) sheaf.Filter {
-	return sheaf.In{Column: column, Values: []sheaf.Value{sheaf.TextValue(text)}}
-}
-
 // property converts name:value, name:begin*, name:>value and similar forms to a part. Case does not matter for text:
 // the column has folded text, and for a link the name of its note.
 func (p *parser) property(name string, t token) part {
@@ -267,11 +263,11 @@ func (p *parser) property(name string, t token) part {
 		p.note(quoted(text) + ` compares with what is neither a number nor a date; it was searched as words`)
 		return part{plain: text}
 	}
-	any := sheaf.Or{textIn(column, fold.Text(value))}
+	any := sheaf.Or{sheaf.TextIn(column, fold.Text(value))}
 	if isNumber {
 		any = append(any, writtenSo(name, value, size))
 	} else if !isDate && strings.ContainsAny(value, "0123456789") { // a date may have this form
-		any = append(any, sheaf.In{Column: sheaf.WrittenColumn(name), Values: texts(cases(value))})
+		any = append(any, sheaf.In{Column: sheaf.WrittenColumn(name), Values: sheaf.TextValues(cases(value)...)})
 	}
 	if b, err := strconv.ParseBool(strings.ToLower(value)); err == nil && len(value) > 1 {
 		any = append(any, sheaf.In{Column: column, Values: []sheaf.Value{sheaf.BoolValue(b)}})
@@ -285,20 +281,12 @@ func (p *parser) property(name string, t token) part {
 // writtenSo returns a filter for numbers of a property that documents write exactly like value: 12.10 is not 12.1. name
 // is the property, and size is the number that value means.
 func writtenSo(name, value string, size float64) sheaf.Filter {
-	written := sheaf.In{Column: sheaf.WrittenColumn(name), Values: texts(cases(value))}
+	written := sheaf.In{Column: sheaf.WrittenColumn(name), Values: sheaf.TextValues(cases(value)...)}
 	if sheaf.WrittenNumber(size, value).Text != "" {
 		return written
 	}
 	usual := sheaf.In{Column: sheaf.PropertyColumn(name), Values: []sheaf.Value{sheaf.NumberValue(size)}}
 	return sheaf.Or{written, sheaf.And{usual, sheaf.Not{Filter: sheaf.Exists{Column: written.Column}}}}
-}
-
-func texts(of []string) []sheaf.Value {
-	values := make([]sheaf.Value, len(of))
-	for i, s := range of {
-		values[i] = sheaf.TextValue(s)
-	}
-	return values
 }
 
 // cases returns s unchanged, in small letters and in capitals, without duplicates. The x of 0xFF stays small.

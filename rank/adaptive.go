@@ -40,45 +40,23 @@ func (a Adaptive) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	if len(in) == 0 {
 		return sheaf.Ranking{}, nil
 	}
-	threshold := a.Threshold(in[0].Score)
-	if !a.Diverse {
-		n := 0
-		for n < len(in) && n < a.Ceiling && (n < a.Floor || in[n].Score >= threshold) {
-			n++
-		}
-		return prefix(in, n), nil
-	}
-	return a.diverse(in, threshold, env.Facts), nil
-}
-
-// Threshold returns the score that a hit must reach. best is the best score of the ranking.
-func (a Adaptive) Threshold(best float64) float64 { return max(a.Relative*best, a.Absolute) }
-
-func (a Adaptive) diverse(in sheaf.Ranking, threshold float64, facts Facts) sheaf.Ranking {
-	var kept []int
-	take := func(i int) bool {
-		if len(kept) >= a.Ceiling || len(kept) >= a.Floor && in[i].Score < threshold {
-			return false
-		}
-		kept = append(kept, i)
-		return true
-	}
+	var first, rest, kept []int // indexes of hits
 	seen := map[sheaf.ID]bool{}
-	var rest []int
 	for i := range in {
-		doc := documentOf(facts, in[i].ID)
-		if seen[doc] {
-			rest = append(rest, i)
-			continue
+		if a.Diverse {
+			doc := documentOf(env.Facts, in[i].ID)
+			if seen[doc] {
+				rest = append(rest, i)
+				continue
+			}
+			seen[doc] = true
 		}
-		seen[doc] = true
-		if !take(i) {
-			rest = append(rest, i)
-		}
+		first = append(first, i)
 	}
-	for _, i := range rest {
-		if !take(i) {
-			break
+	threshold := a.Threshold(in[0].Score)
+	for _, i := range append(first, rest...) {
+		if len(kept) < a.Ceiling && (len(kept) < a.Floor || in[i].Score >= threshold) {
+			kept = append(kept, i)
 		}
 	}
 	slices.Sort(kept)
@@ -86,5 +64,8 @@ func (a Adaptive) diverse(in sheaf.Ranking, threshold float64, facts Facts) shea
 	for k, i := range kept {
 		out[k] = in[i]
 	}
-	return out
+	return out, nil
 }
+
+// Threshold returns the score that a hit must reach. best is the best score of the ranking.
+func (a Adaptive) Threshold(best float64) float64 { return max(a.Relative*best, a.Absolute) }

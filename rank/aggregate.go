@@ -106,7 +106,7 @@ func groupHits(groups []group, s Scoring, what string) sheaf.Ranking {
 		*h = sheaf.Hit{ID: g.id, Score: g.score, Passage: g.hits[0].Passage, Legs: bestLegs(g.hits)}
 		h.Constituents = inside(g.id, g.hits)
 		if slices.ContainsFunc(g.hits, func(h *sheaf.Hit) bool { return h.Explanation != nil }) {
-			h.Explanation = s.explain(what, h.Score, g.hits)
+			h.Explanation = new(s.explain(what, h.Score, g.hits))
 		}
 	}
 	return out

@@ -40,7 +40,7 @@ func boost(stage string, blend Blend, limit float64, in sheaf.Ranking, of factor
 			return nil, err
 		}
 		if h.Explanation != nil {
-			h.Explanation = blend.explain(stage, h.Explanation, h.Score, score, capped(why(), limit))
+			h.Explanation = new(blend.explain(stage, *h.Explanation, h.Score, score, capped(why(), limit)))
 		}
 		h.Score = score
 	}
@@ -68,20 +68,16 @@ func (b Blend) apply(score, factor float64) float64 {
 
 // explain returns an explanation that a factor changed the score from before to score. why is the explanation of the
 // score before, and by is the explanation of the factor.
-func (b Blend) explain(
-	stage string, why *sheaf.Explanation, before, score float64, by sheaf.Explanation,
-) *sheaf.Explanation {
-	var e sheaf.Explanation
+func (b Blend) explain(stage string, why sheaf.Explanation, before, score float64,
+	by sheaf.Explanation) sheaf.Explanation {
 	switch {
 	case b == Add:
-		e = combined(stage, score, sheaf.CombineSum, *why,
+		return combined(stage, score, sheaf.CombineSum, why,
 			combined("factor - 1", by.Value-1, sheaf.CombineDifference, by, part("one", 1)))
 	case before < 0 && by.Value > 0:
-		e = combined(stage+" of a negative score", score, sheaf.CombineQuotient, *why, by)
-	default:
-		e = combined(stage, score, sheaf.CombineProduct, *why, by)
+		return combined(stage+" of a negative score", score, sheaf.CombineQuotient, why, by)
 	}
-	return &e
+	return combined(stage, score, sheaf.CombineProduct, why, by)
 }
 
 // capped returns the explanation of a factor that is lowered to limit. why explains the factor without limit. If limit
@@ -111,29 +107,26 @@ func (s *sum) add(value float64, part func() sheaf.Explanation) {
 }
 
 // addEach calls each for every hit, adds the resulting sum to the hit's score, and sorts the hits. If all sums are 0,
-// it returns in.
+// the order stays.
 func addEach(stage string, in sheaf.Ranking, each func(h *sheaf.Hit, s *sum)) (sheaf.Ranking, error) {
-	out, s := in, sum{}
-	for i := range in {
-		s = sum{explain: in[i].Explanation != nil}
-		if each(&in[i], &s); s.value == 0 {
+	out, changed := slices.Clone(in), false
+	for i := range out {
+		h := &out[i]
+		s := sum{explain: h.Explanation != nil}
+		if each(h, &s); s.value == 0 {
 			continue
 		}
-		if &out[0] == &in[0] {
-			out = slices.Clone(in)
-		}
-		h := &out[i]
+		changed = true
 		h.Score += s.value
 		if err := checkFinite(stage, h.ID, h.Score); err != nil {
 			return nil, err
 		}
 		if s.explain {
 			parts := append([]sheaf.Explanation{*h.Explanation}, s.parts...)
-			e := combined(stage, h.Score, sheaf.CombineSum, parts...)
-			h.Explanation = &e
+			h.Explanation = new(combined(stage, h.Score, sheaf.CombineSum, parts...))
 		}
 	}
-	if len(in) > 0 && &out[0] != &in[0] {
+	if changed {
 		out.Sort()
 	}
 	return out, nil

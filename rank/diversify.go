@@ -90,7 +90,7 @@ func (m MMR) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		h := in[best]
 		h.Score = bestValue
 		if h.Explanation != nil {
-			h.Explanation = m.explain(&relevance, &in[best], bestValue, nearest[best])
+			h.Explanation = new(m.explain(&relevance, &in[best], bestValue, nearest[best]))
 		}
 		out = append(out, h)
 		for i := range in {
@@ -103,13 +103,12 @@ func (m MMR) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	return out, nil
 }
 
-func (m MMR) explain(s *statistics, h *sheaf.Hit, v, nearest float64) *sheaf.Explanation {
+func (m MMR) explain(s *statistics, h *sheaf.Hit, v, nearest float64) sheaf.Explanation {
 	relevance := s.explain(h.Score, *h.Explanation)
-	e := combined("marginal relevance", v, sheaf.CombineDifference,
+	return combined("marginal relevance", v, sheaf.CombineDifference,
 		combined("relevance", m.Lambda*relevance.Value, sheaf.CombineProduct, part("lambda", m.Lambda), relevance),
 		called(combined("repetition", (1-m.Lambda)*nearest, sheaf.CombineProduct, part("1 - lambda", 1-m.Lambda),
 			part("similarity to a hit above", nearest)), sheaf.KindRepetition, nil))
-	return &e
 }
 
 // treePath returns the chunks on the path from id up to its document, beginning with id.

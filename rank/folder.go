@@ -82,11 +82,10 @@ func folderFactor(folder string, count, total int) *sheaf.Explanation {
 			combined("log2(count + 1) - 1", steps, sheaf.CombineDifference,
 				combined("log2", math.Log2(n+1), sheaf.CombineLog2, part("count + 1", n+1)), part("one", 1)),
 			combined("square root", math.Sqrt(share), sheaf.CombinePower, part("share found", share), part("half", 0.5))))
-	e = called(e, sheaf.KindFolder, map[string]sheaf.Value{
+	return new(called(e, sheaf.KindFolder, map[string]sheaf.Value{
 		"folder": sheaf.TextValue(folder), "documents": sheaf.NumberValue(n),
 		"of": sheaf.NumberValue(float64(total)), "share": sheaf.NumberValue(share),
-	})
-	return &e
+	}))
 }
 
 // folderOf returns the folder of a document's path. It is "" for a document at the top.

@@ -112,10 +112,10 @@ func (u *union) counts(i int) bool {
 
 // ranking returns the hits sorted by the scores that the fusion gave them, with constituents. explain returns the
 // explanation of hit number i.
-func (u *union) ranking(explain func(i int) *sheaf.Explanation) sheaf.Ranking {
+func (u *union) ranking(explain func(i int) sheaf.Explanation) sheaf.Ranking {
 	for i := range u.hits {
 		if u.explain {
-			u.hits[i].Explanation = explain(i)
+			u.hits[i].Explanation = new(explain(i))
 		}
 		u.hits[i].Constituents = u.constituents(i)
 	}

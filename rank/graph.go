@@ -157,17 +157,25 @@ func backlinks(docs []sheaf.ID, at map[sheaf.ID]int, facts Facts) (links, cited 
 
 // sharedTags returns, for each of docs, how many other docs share a tag with it.
 func sharedTags(docs []sheaf.ID, facts Facts) []int {
-	tags := make([]map[string]bool, len(docs))
+	having := map[string][]int{} // docs by tag
+	shared, counts := make([]map[int]bool, len(docs)), make([]int, len(docs))
 	for i, doc := range docs {
-		tags[i] = documentTags(doc, facts)
+		shared[i] = map[int]bool{i: true}
+		d, _ := facts.Document(doc)
+		for _, tag := range d.Tags {
+			tag = strings.ToLower(tag)
+			having[tag] = append(having[tag], i)
+		}
 	}
-	counts := make([]int, len(docs))
-	for i := range tags {
-		for j := range tags {
-			if i != j && overlap(tags[i], tags[j]) {
-				counts[i]++
+	for _, same := range having {
+		for _, i := range same {
+			for _, j := range same {
+				shared[i][j] = true
 			}
 		}
+	}
+	for i := range docs {
+		counts[i] = len(shared[i]) - 1
 	}
 	return counts
 }
@@ -191,22 +199,4 @@ func (b GraphBoost) explain(c connections) sheaf.Explanation {
 func counted(format string, n int, weight float64) sheaf.Explanation {
 	return combined(fmt.Sprintf(format, n), weight*float64(n), sheaf.CombineProduct, part("weight", weight),
 		part("count", float64(n)))
-}
-
-func documentTags(doc sheaf.ID, facts Facts) map[string]bool {
-	tags := map[string]bool{}
-	d, _ := facts.Document(doc)
-	for _, t := range d.Tags {
-		tags[strings.ToLower(t)] = true
-	}
-	return tags
-}
-
-func overlap(a, b map[string]bool) bool {
-	for t := range a {
-		if b[t] {
-			return true
-		}
-	}
-	return false
 }

@@ -2,6 +2,7 @@ package rank
 
 import (
 	"math"
+	"slices"
 
 	"sheaf"
 )
@@ -59,21 +60,13 @@ type statistics struct {
 
 // measure returns the statistics of scores. For NormLinear, the caller must add a 0 to scores for each missing hit.
 func measure(norm Norm, name string, scores []float64) statistics {
-	s := statistics{norm: norm, name: name, lo: math.Inf(1), hi: math.Inf(-1), n: len(scores)}
-	switch {
-	case s.n == 0, norm == NormNone, norm == NormShare: // these need no statistics
-		s.lo, s.hi = 0, 0
+	s := statistics{norm: norm, name: name, n: len(scores)}
+	if s.n == 0 {
 		return s
 	}
-	if norm == NormMinMax || norm == NormLinear || norm == NormMinMaxOpenSearch {
-		for _, x := range scores {
-			s.lo, s.hi = min(s.lo, x), max(s.hi, x)
-		}
-		return s
-	}
+	s.lo, s.hi = slices.Min(scores), slices.Max(scores)
 	var sum, squares float64
 	for _, x := range scores {
-		s.lo, s.hi = min(s.lo, x), max(s.hi, x)
 		sum += x
 		squares += x * x
 	}
@@ -83,14 +76,12 @@ func measure(norm Norm, name string, scores []float64) statistics {
 	for _, x := range scores {
 		deviation += (x - s.mean) * (x - s.mean)
 	}
-	switch {
-	case norm == NormZScoreOpenSearch && s.n > 1:
-		s.spread = math.Sqrt(deviation / float64(s.n-1))
-	case norm != NormZScoreOpenSearch:
-		s.spread = math.Sqrt(deviation / float64(s.n))
-	}
-	if s.lo == s.hi {
-		s.spread = 0 // a rounding error of the mean is not a difference
+	if s.lo != s.hi { // a rounding error of the mean is not a difference
+		n := s.n
+		if norm == NormZScoreOpenSearch {
+			n--
+		}
+		s.spread = math.Sqrt(deviation / float64(n))
 	}
 	return s
 }

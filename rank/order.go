@@ -1,7 +1,6 @@
 package rank
 
 import (
-	"cmp"
 	"slices"
 
 	"sheaf"
@@ -35,41 +34,24 @@ func (o ReadingOrder) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 
 // readingOrder sorts hits of one document with nearly equal scores.
 func readingOrder(hits sheaf.Ranking, facts Facts) {
-	type standing struct {
-		hit      sheaf.Hit
-		position int
-	}
 	places := map[sheaf.ID][]int{}
-	chunks := make([]sheaf.Chunk, len(hits))
+	positions := make([]int, len(hits))
 	for i := range hits {
 		if c, ok := facts.Chunk(hits[i].ID); ok {
-			chunks[i] = c
+			positions[i] = c.Position
 			places[c.Doc] = append(places[c.Doc], i)
 		}
 	}
+	before := slices.Clone(hits)
 	for _, at := range places {
-		if len(at) < 2 {
-			continue
-		}
-		ordered := make([]standing, len(at))
+		ordered := slices.SortedStableFunc(slices.Values(at), func(a, b int) int { return positions[a] - positions[b] })
 		for i, place := range at {
-			ordered[i] = standing{hits[place], chunks[place].Position}
-		}
-		slices.SortStableFunc(ordered, func(a, b standing) int { return cmp.Compare(a.position, b.position) })
-		scores := make([]float64, len(at))
-		for i, place := range at {
-			scores[i] = hits[place].Score
-		}
-		for i, place := range at {
-			h := ordered[i].hit
-			if moved := scores[i] - h.Score; moved != 0 {
-				if h.Explanation != nil {
-					e := combined("in the order of its document", scores[i], sheaf.CombineSum, *h.Explanation,
-						called(part("to stand there", moved), sheaf.KindInOrder, nil))
-					h.Explanation = &e
-				}
-				h.Score = scores[i]
+			h, score := before[ordered[i]], before[place].Score
+			if score != h.Score && h.Explanation != nil {
+				h.Explanation = new(combined("in the order of its document", score, sheaf.CombineSum, *h.Explanation,
+					called(part("to stand there", score-h.Score), sheaf.KindInOrder, nil)))
 			}
+			h.Score = score
 			hits[place] = h
 		}
 	}

@@ -34,9 +34,8 @@ func (p Pin) Apply(in sheaf.Ranking, _ Env) (sheaf.Ranking, error) {
 		raise := best + float64(len(pinned)-at) - out[i].Score
 		out[i].Score += raise
 		if out[i].Explanation != nil {
-			e := combined("pinned", out[i].Score, sheaf.CombineSum, *out[i].Explanation,
-				called(part("raised above the others", raise), sheaf.KindPinned, nil))
-			out[i].Explanation = &e
+			out[i].Explanation = new(combined("pinned", out[i].Score, sheaf.CombineSum, *out[i].Explanation,
+				called(part("raised above the others", raise), sheaf.KindPinned, nil)))
 		}
 	}
 	out.Sort()

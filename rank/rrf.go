@@ -62,13 +62,13 @@ func (f RRF) Fuse(legs []Leg) (sheaf.Ranking, error) {
 	for i := 0; i < len(u.hits) && f.Unit; i++ {
 		u.hits[i].Score /= best
 	}
-	return u.ranking(func(i int) *sheaf.Explanation { return f.explain(u, i, best) }), nil
+	return u.ranking(func(i int) sheaf.Explanation { return f.explain(u, i, best) }), nil
 }
 
 // term returns what a hit with this rank in a leg adds to its score.
 func (f RRF) term(leg *Leg, rank int) float64 { return leg.Weight / float64(f.K+rank) }
 
-func (f RRF) explain(u *union, i int, best float64) *sheaf.Explanation {
+func (f RRF) explain(u *union, i int, best float64) sheaf.Explanation {
 	h := &u.hits[i]
 	sum := combined(fmt.Sprintf("reciprocal ranks, k %d", f.K), 0, sheaf.CombineSum)
 	add := func(j, rank int) {
@@ -98,5 +98,5 @@ func (f RRF) explain(u *union, i int, best float64) *sheaf.Explanation {
 		sum = combined("share of the largest possible", h.Score, sheaf.CombineQuotient, sum,
 			part("first in every leg", best))
 	}
-	return &sum
+	return sum
 }

@@ -58,7 +58,7 @@ func (f Scores) Fuse(legs []Leg) (sheaf.Ranking, error) {
 	if f.Norm != NormLinear {
 		u.lower()
 	}
-	return u.ranking(func(i int) *sheaf.Explanation {
+	return u.ranking(func(i int) sheaf.Explanation {
 		f.normalize(u, stats, i, values)
 		return f.explain(u, stats, values, i, total)
 	}), nil
@@ -131,29 +131,22 @@ func (f Scores) combine(legs []Leg, values []float64, total float64) float64 {
 			}
 		}
 	}
-	switch f.Mean {
-	case MeanArithmetic:
+	switch {
+	case f.Mean == MeanArithmetic:
 		return sum / total
-	case MeanRSS:
+	case f.Mean == MeanRSS:
 		return sheaf.SignedRoot(sum)
-	case MeanGeometric:
-		if weights == 0 {
-			return 0
-		}
+	case f.Mean == MeanGeometric && weights > 0:
 		return math.Exp(sum / weights)
-	case MeanHarmonic:
-		if weights == 0 {
-			return 0
-		}
+	case f.Mean == MeanHarmonic && weights > 0:
 		return weights / sum
 	}
-	return sum
+	return sum // 0 without weights
 }
 
-func (f Scores) explain(u *union, stats []statistics, values []float64, i int, total float64) *sheaf.Explanation {
+func (f Scores) explain(u *union, stats []statistics, values []float64, i int, total float64) sheaf.Explanation {
 	if f.Norm != NormLinear && !u.counts(i) {
-		e := part(onlyWeightZero, u.hits[i].Score)
-		return &e
+		return part(onlyWeightZero, u.hits[i].Score)
 	}
 	var parts []sheaf.Explanation
 	var weights float64
@@ -194,15 +187,13 @@ func (f Scores) term(name string, w float64, x sheaf.Explanation) sheaf.Explanat
 	return combined(name, w*x.Value, sheaf.CombineProduct, weight, x)
 }
 
-func (f Scores) whole(score float64, parts []sheaf.Explanation, weights, total float64) *sheaf.Explanation {
+func (f Scores) whole(score float64, parts []sheaf.Explanation, weights, total float64) sheaf.Explanation {
 	if len(parts) == 0 {
-		e := part("in no leg that counts", score)
-		return &e
+		return part("in no leg that counts", score)
 	}
-	var e sheaf.Explanation
 	switch f.Mean {
 	case MeanArithmetic:
-		e = combined("weighted mean of the legs", score, sheaf.CombineQuotient,
+		return combined("weighted mean of the legs", score, sheaf.CombineQuotient,
 			combined("weighted sum", score*total, sheaf.CombineSum, parts...), part("sum of the weights", total))
 	case MeanGeometric:
 		for i := range parts {
@@ -212,14 +203,12 @@ func (f Scores) whole(score float64, parts []sheaf.Explanation, weights, total f
 			parts[i].Parts[1] = share
 			parts[i].Value = math.Pow(x, share.Value)
 		}
-		e = combined("geometric mean of the legs", score, sheaf.CombineProduct, parts...)
+		return combined("geometric mean of the legs", score, sheaf.CombineProduct, parts...)
 	case MeanHarmonic:
-		e = combined("harmonic mean of the legs", score, sheaf.CombineQuotient,
+		return combined("harmonic mean of the legs", score, sheaf.CombineQuotient,
 			part("sum of the weights", weights), combined("sum of weight / score", weights/score, sheaf.CombineSum, parts...))
 	case MeanRSS:
-		e = combined("root of the sum of squares of the legs", score, sheaf.CombineRSS, parts...)
-	default:
-		e = combined("weighted sum of the legs", score, sheaf.CombineSum, parts...)
+		return combined("root of the sum of squares of the legs", score, sheaf.CombineRSS, parts...)
 	}
-	return &e
+	return combined("weighted sum of the legs", score, sheaf.CombineSum, parts...)
 }

@@ -78,7 +78,7 @@ func (s Scoring) Score(scores []float64) float64 {
 }
 
 // explain returns an explanation of how the hits gave the score. The hits are best first. what names the stage.
-func (s Scoring) explain(what string, score float64, hits []*sheaf.Hit) *sheaf.Explanation {
+func (s Scoring) explain(what string, score float64, hits []*sheaf.Hit) sheaf.Explanation {
 	what = fmt.Sprintf("%s from %d matches", what, len(hits))
 	if best := s.M; best < len(hits) && (s.Method == TopMSum || s.Method == TopMAvg || s.Method == DecayedSum) {
 		what = fmt.Sprintf("%s, the best %d", what, best)
@@ -113,5 +113,5 @@ func (s Scoring) explain(what string, score float64, hits []*sheaf.Hit) *sheaf.E
 		e.Value = score * n
 		e = combined("mean, "+what, score, sheaf.CombineQuotient, e, part("number of scores", n))
 	}
-	return &e
+	return e
 }

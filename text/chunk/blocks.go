@@ -80,8 +80,7 @@ func (s *scanner) scan(src string, begin int) {
 	s.src = src
 	// These sizes are enough for most files.
 	s.text, s.headings = make([]textRun, 0, len(src)/80+8), make([]rawHeading, 0, len(src)/512+2)
-	all := linesFrom(src, begin)
-	for l, ok := all.next(); ok; l, ok = all.next() {
+	for l := range linesFrom(src, begin) {
 		s.line(l)
 	}
 	s.closeLeaf()
@@ -119,9 +118,7 @@ func (s *scanner) line(l line) {
 			s.closeFrom(matched)
 			c.moveTo(next)
 			c.advance(1)
-			if c.pos < len(c.s) && (c.s[c.pos] == ' ' || c.s[c.pos] == '\t') {
-				c.skip(1)
-			}
+			c.skip(1)
 			s.push(container{})
 			matched, all, inParagraph = len(s.stack), true, false
 			continue
@@ -177,9 +174,7 @@ func (s *scanner) matchContainers(c *cursor) int {
 			}
 			c.moveTo(next)
 			c.advance(1)
-			if c.pos < len(c.s) && (c.s[c.pos] == ' ' || c.s[c.pos] == '\t') {
-				c.skip(1)
-			}
+			c.skip(1)
 		case isBlank:
 			if k.empty {
 				return i
@@ -275,17 +270,12 @@ func (s *scanner) blankLine(matched int, all bool) {
 // the number of open containers that contain the line. all says that all open containers contain it.
 func (s *scanner) textLine(c *cursor, l line, matched int, all bool) {
 	_, next := c.indent()
-	end := len(c.s)
-	for end > next && (c.s[end-1] == ' ' || c.s[end-1] == '\t') {
-		end--
-	}
-	part := span{l.start + next, l.start + end}
+	part := span{l.start + next, l.start + len(strings.TrimRight(c.s, " \t"))}
 	if s.leaf == leafTable && all {
 		s.text = append(s.text, textRun{part, false})
 		return
 	}
-	lazy := !all && s.leaf == leafParagraph
-	if !lazy && (!all || s.leaf != leafParagraph) {
+	if s.leaf != leafParagraph {
 		s.closeFrom(matched)
 		s.leaf = leafParagraph
 	}
@@ -532,23 +522,17 @@ func startsHTML(s string, inParagraph bool) int {
 	if i == name {
 		return 0
 	}
-	if i-name <= longestHTMLName {
-		tag := strings.ToLower(s[name:i])
-		ends := i == len(s) || s[i] == ' ' || s[i] == '\t' || s[i] == '>'
-		if !closing && rawHTMLNames[tag] {
-			if ends {
-				return 1
-			}
-			return 0
+	tag := strings.ToLower(s[name:i])
+	ends := i == len(s) || s[i] == ' ' || s[i] == '\t' || s[i] == '>'
+	end, whole := htmlTag(s, i, closing)
+	switch {
+	case !closing && rawHTMLNames[tag]:
+		if ends {
+			return 1
 		}
-		if (ends || strings.HasPrefix(s[i:], "/>")) && blockHTMLNames[tag] {
-			return 6
-		}
-	}
-	if inParagraph {
-		return 0
-	}
-	if end, ok := htmlTag(s, i, closing); ok && blank(s[end:]) {
+	case (ends || strings.HasPrefix(s[i:], "/>")) && blockHTMLNames[tag]:
+		return 6
+	case !inParagraph && whole && blank(s[end:]):
 		return 7
 	}
 	return 0
@@ -625,8 +609,6 @@ func isDigit(c byte) bool    { return c >= '0' && c <= '9' }
 func isWordByte(c byte) bool { return isLetter(c) || isDigit(c) }
 
 var rawHTMLNames = map[string]bool{"script": true, "pre": true, "style": true, "textarea": true}
-
-const longestHTMLName = 10
 
 var blockHTMLNames = wordsOf(`address article aside base basefont blockquote body caption center col colgroup
 	dd details dialog dir div dl dt fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header

@@ -2,6 +2,7 @@ package chunk
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 )
 
@@ -36,15 +37,12 @@ func WithoutComments(name string, content []byte) []byte {
 // spaces there would turn the text into code.
 func keepIndent(out []byte, comment span) {
 	const blank = "\u00a0"
-	begin := comment.end
-	for begin > comment.start && out[begin-1] != '\n' && out[begin-1] != '\r' {
-		begin--
+	begin := comment.start + bytes.LastIndexAny(out[comment.start:comment.end], "\r\n") + 1
+	rest := out[comment.end:]
+	if end := bytes.IndexAny(rest, "\r\n"); end >= 0 {
+		rest = rest[:end]
 	}
-	end := comment.end
-	for end < len(out) && out[end] != '\n' && out[end] != '\r' {
-		end++
-	}
-	if comment.end-begin >= len(blank) && strings.TrimSpace(string(out[comment.end:end])) != "" {
+	if comment.end-begin >= len(blank) && len(bytes.TrimSpace(rest)) > 0 {
 		copy(out[begin:], blank)
 	}
 }
@@ -63,8 +61,7 @@ type commenter struct {
 func commentsOf(text string, begin int) []span {
 	c := commenter{block: -1}
 	c.src = text
-	all := linesFrom(text, begin)
-	for l, ok := all.next(); ok; l, ok = all.next() {
+	for l := range linesFrom(text, begin) {
 		c.line(l)
 	}
 	if c.block >= 0 {
@@ -152,11 +149,10 @@ func (c *commenter) findComments(l line) {
 // paragraph returns the text from byte i to the end of its paragraph.
 func (c *commenter) paragraph(i int) string {
 	rest := c.src[i:]
-	all := linesFrom(rest, 0)
-	all.next()
-	for l, ok := all.next(); ok; l, ok = all.next() {
+	for l := range linesFrom(rest, 0) {
 		row := strings.TrimLeft(rest[l.start:l.end], "> \t")
-		if row == "" || row[0] == '#' || strings.HasPrefix(row, "```") || strings.HasPrefix(row, "~~~") {
+		if l.start > 0 &&
+			(row == "" || row[0] == '#' || strings.HasPrefix(row, "```") || strings.HasPrefix(row, "~~~")) {
 			return rest[:l.start]
 		}
 	}
@@ -220,20 +216,6 @@ func (c *commenter) signs(i int, l line) int {
 
 // Squeezed returns text with one space in place of each run of at least 40 spaces. Such runs are in texts from
 // [WithoutComments], which puts spaces in place of comments.
-func Squeezed(text string) string {
-	const long = "                                        " // 40
-	if !strings.Contains(text, long) {
-		return text
-	}
-	var b strings.Builder
-	for {
-		at := strings.Index(text, long)
-		if at < 0 {
-			b.WriteString(text)
-			return b.String()
-		}
-		b.WriteString(text[:at])
-		b.WriteByte(' ')
-		text = strings.TrimLeft(text[at:], " ")
-	}
-}
+func Squeezed(text string) string { return manySpaces.ReplaceAllString(text, " ") }
+
+var manySpaces = regexp.MustCompile(` {40,}`)

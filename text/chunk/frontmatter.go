@@ -51,18 +51,18 @@ func findFrontmatter(src string, start int) (f frontmatter, ok bool) {
 	if !strings.HasPrefix(src[start:], "---") {
 		return f, false
 	}
-	all := linesFrom(src, start)
-	l, _ := all.next()
-	if !blank(src[start+3:l.end]) || l.next == l.end {
-		return f, false
-	}
-	f.inner.start = l.next
-	for l, ok = all.next(); ok; l, ok = all.next() {
+	for l := range linesFrom(src, start) {
 		text := src[l.start:l.end]
-		if (strings.HasPrefix(text, "---") || strings.HasPrefix(text, "...")) && blank(text[3:]) {
+		mark := (strings.HasPrefix(text, "---") || strings.HasPrefix(text, "...")) && blank(text[3:])
+		switch {
+		case l.start > start && mark:
 			f.inner.end = l.start
 			f.whole = span{start, l.next}
 			return f, true
+		case l.start == start && (!mark || l.next == l.end):
+			return f, false
+		case l.start == start:
+			f.inner.start = l.next
 		}
 	}
 	return f, false
@@ -111,9 +111,8 @@ func (f *frontmatter) read(src string) {
 // empty line and has no keys.
 func (f *frontmatter) isRule(src string) bool {
 	inner := src[f.inner.start:f.inner.end]
-	all := linesFrom(inner, 0)
-	first, ok := all.next()
-	return ok && f.useless && len(f.properties) == 0 && blank(inner[first.start:first.end])
+	end := strings.IndexAny(inner, "\r\n")
+	return end >= 0 && f.useless && len(f.properties) == 0 && blank(inner[:end])
 }
 
 // yamlEntry is one key of the frontmatter with its scalar values.
@@ -339,8 +338,7 @@ var moduleStatement = regexp.MustCompile(`^(import[ \t]*([{*"']|[ \t][A-Za-z_$])
 // An export later in the file is text.
 func moduleEnd(src string, begin int) int {
 	end, inside := begin, false
-	all := linesFrom(src, begin)
-	for l, ok := all.next(); ok; l, ok = all.next() {
+	for l := range linesFrom(src, begin) {
 		text := src[l.start:l.end]
 		switch {
 		case blank(text):

@@ -24,23 +24,13 @@ var base64Byte = bytesOf("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01
 // payloads returns the parts of text that are data instead of words, in order. These are long runs of base64, and whole
 // data addresses such as "data:image/png;base64,…". A label's definition with such an address is one part.
 func payloads(text string) (parts []sheaf.Span) {
-	if len(text) < len("data:a/b,") {
-		return nil
-	}
-	from := 0
-	next := dataAddress(text, 0)
-	for {
-		end := len(text)
-		if next.End > 0 {
-			end = next.Start
-		}
-		parts = appendRuns(parts, text, from, end)
+	for from := 0; ; {
+		next := dataAddress(text, from)
 		if next.End == 0 {
-			return parts
+			return appendRuns(parts, text, from, len(text))
 		}
-		parts = append(parts, next)
+		parts = append(appendRuns(parts, text, from, next.Start), next)
 		from = next.End
-		next = dataAddress(text, from)
 	}
 }
 
@@ -336,8 +326,7 @@ func lineParts(text string, from int, kind Kind) (parts []sheaf.Span) {
 		return nil
 	}
 	var open fence
-	all := linesFrom(text, from)
-	for l, more := all.next(); more; l, more = all.next() {
+	for l := range linesFrom(text, from) {
 		line := strings.TrimSpace(text[l.start:l.end])
 		inCode := open.next(line) || kind == KindCode
 		row, code := inline{text: text[:l.end]}, l.start

@@ -194,11 +194,9 @@ func (r *inline) findTicks(i int) {
 	r.lastTicks = map[int]int{}
 	t := r.text
 	for i = indexByteFrom(t, '`', i); i < len(t); i = indexByteFrom(t, '`', i) {
-		from := i
-		for i < len(t) && t[i] == '`' {
-			i++
-		}
-		r.lastTicks[i-from] = from
+		n := runOf(t[i:], '`')
+		r.lastTicks[n] = i
+		i += n
 	}
 }
 
@@ -455,9 +453,6 @@ func (s *scanner) takeDefinitions() {
 
 // foldLabel returns a label in the form in which labels are compared: without differences in case and white space.
 func foldLabel(label string) string {
-	if isWordOr(label, "-_./") { // most labels
-		return strings.ToLower(label)
-	}
 	return strings.ToLower(strings.ToUpper(strings.Join(strings.Fields(label), " ")))
 }
 

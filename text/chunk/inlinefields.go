@@ -42,19 +42,11 @@ type field struct {
 // "name:: value" on its own line or in a list, "[name:: value]" and "(name:: value)", and tasks' properties.
 func (s *scanner) fields() ([]field, []found) {
 	r := fieldReader{src: s.src}
-	colons := -1 // the next "::" of the file
 	for _, run := range s.text {
 		if len(r.out) >= maxFields {
 			break
 		}
-		if colons < run.start {
-			if colons = strings.Index(s.src[run.start:], "::") + run.start; colons < run.start {
-				colons = len(s.src)
-			}
-		}
-		if colons < run.end || len(r.states) > 0 || mayBeTask(s.src[run.start:run.end]) {
-			r.line(run)
-		}
+		r.line(run)
 	}
 	return r.out, r.tags
 }
@@ -222,16 +214,8 @@ func fieldValue(text string) sheaf.Value {
 var taskWords = map[string]string{"TODO": TaskOpen, "DOING": TaskStarted, "IN-PROGRESS": TaskStarted, "DONE": TaskDone,
 	"CANCELED": TaskCancelled, "CANCELLED": TaskCancelled}
 
-// mayBeTask is false for most lines that are not a task.
-func mayBeTask(text string) bool {
-	return len(text) > 1 && (text[0] == '[' || isUpper(text[0]) && isUpper(text[1]))
-}
-
 // task returns the state of a task and its text after the mark. For a line that is not a task, state is "".
 func task(text string) (state, rest string) {
-	if !mayBeTask(text) {
-		return "", text
-	}
 	if end := strings.IndexAny(text, " \t"); end > 0 && taskWords[text[:end]] != "" {
 		if rest = strings.TrimLeft(text[end:], " \t"); rest != "" {
 			return taskWords[text[:end]], rest
@@ -261,8 +245,6 @@ func task(text string) (state, rest string) {
 	}
 	return TaskOpen, rest // a custom mark, for example for important tasks
 }
-
-func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
 
 // inList reports whether byte i of src directly follows the mark of a list item.
 func inList(src string, i int) bool {

@@ -1,6 +1,7 @@
 package chunk
 
 import (
+	"iter"
 	"strings"
 	"unicode/utf8"
 )
@@ -8,34 +9,25 @@ import (
 // line is one physical line. Its text is src[start:end], its line ending src[end:next]: LF, CRLF or CR.
 type line struct{ start, end, next int }
 
-type lines struct {
-	src    string
-	pos    int
-	lf, cr int // the first LF and the first CR at or after pos; len(src) for none
-}
-
-func linesFrom(src string, pos int) lines { return lines{src, pos, pos - 1, pos - 1} }
-
-// next returns the next line; ok is false at the end of the text.
-func (r *lines) next() (l line, ok bool) {
-	if r.pos >= len(r.src) {
-		return line{}, false
-	}
-	if r.lf < r.pos {
-		r.lf = indexByteFrom(r.src, '\n', r.pos)
-	}
-	if r.cr < r.pos {
-		r.cr = indexByteFrom(r.src, '\r', r.pos)
-	}
-	l = line{r.pos, r.lf, min(r.lf+1, len(r.src))}
-	if r.cr < r.lf {
-		l.end = r.cr
-		if l.next = l.end + 1; l.next == r.lf && r.lf < len(r.src) {
-			l.next++
+// linesFrom yields the lines of src[pos:].
+func linesFrom(src string, pos int) iter.Seq[line] {
+	return func(yield func(line) bool) {
+		for lf := pos - 1; pos < len(src); {
+			if lf < pos {
+				lf = indexByteFrom(src, '\n', pos)
+			}
+			l := line{pos, lf, min(lf+1, len(src))}
+			if cr := strings.IndexByte(src[pos:lf], '\r'); cr >= 0 {
+				if l.end = pos + cr; l.end+1 < lf || lf == len(src) {
+					l.next = l.end + 1
+				}
+			}
+			if !yield(l) {
+				return
+			}
+			pos = l.next
 		}
 	}
-	r.pos = l.next
-	return l, true
 }
 
 func bytesOf(s string) (set [256]bool) {
@@ -72,22 +64,14 @@ func firstBytes(s string, n int) string {
 	return s[:n]
 }
 
-func blank(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if s[i] != ' ' && s[i] != '\t' {
-			return false
-		}
-	}
-	return true
-}
+func blank(s string) bool { return strings.TrimLeft(s, " \t") == "" }
 
 // cursor walks along a line and counts columns. A tab ends at a multiple of four columns, and the cursor can stop
 // inside a tab.
 type cursor struct {
-	s     string
-	pos   int // next byte
-	col   int // column of pos, plus the consumed columns of the tab at pos
-	inTab int // consumed columns of the tab at pos
+	s   string
+	pos int // next byte
+	col int // column of pos, plus the consumed columns of the tab at pos
 }
 
 // indent returns how many columns of white space are at the cursor, and the byte after this white space.
@@ -118,12 +102,10 @@ func (c *cursor) skip(n int) {
 			width := 4 - c.col%4
 			if width > n {
 				c.col += n
-				c.inTab += n
 				return
 			}
 			c.pos++
 			c.col += width
-			c.inTab = 0
 			n -= width
 		default:
 			return
@@ -141,14 +123,12 @@ func (c *cursor) moveTo(next int) {
 		}
 		c.pos++
 	}
-	c.inTab = 0
 }
 
 // advance consumes n bytes that are not tabs.
 func (c *cursor) advance(n int) {
 	c.pos += n
 	c.col += n
-	c.inTab = 0
 }
 
 // blankText reports whether a text has only white space, by Unicode's White_Space. Invalid bytes are not white space.

@@ -326,19 +326,9 @@ func LinkLists(text string) (lists []LinkList) {
 	}
 	behind, i := 0, 0 // end of the last link, and where to look for the next
 	item := false     // the last link is in an item of a list
-	next := func(at int, sign string) int {
-		if at >= i {
-			return at
-		}
-		if n := strings.Index(text[i:], sign); n >= 0 {
-			return i + n
-		}
-		return len(text)
-	}
-	for bracket, address := -1, -1; ; {
-		bracket, address = next(bracket, "["), next(address, "http")
-		start := min(bracket, address)
-		if start == len(text) {
+	for {
+		start := i + strings.IndexAny(text[i:], "[h") // "h" may begin "http"
+		if start < i {
 			end()
 			return lists
 		}
@@ -374,6 +364,9 @@ func linkSize(text string) int {
 	}
 	if strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://") {
 		return len(text) - len(strings.TrimLeftFunc(text, isAddress))
+	}
+	if text[0] != '[' {
+		return 0
 	}
 	label := closingBracket(text)
 	if label <= 0 || label+1 == len(text) {
@@ -453,8 +446,7 @@ func names(rows []string) iter.Seq2[int, string] {
 // lines below it. An exact name wins over a name in another case. ok is false when there is no such block.
 func BlockLines(content, name string) (first, last int, ok bool) {
 	var rows []string
-	all := linesFrom(content, 0)
-	for l, more := all.next(); more; l, more = all.next() {
+	for l := range linesFrom(content, 0) {
 		rows = append(rows, content[l.start:l.end])
 	}
 	at := -1
@@ -529,8 +521,7 @@ func BlockAt(content []byte, offset int) string {
 	text := string(content[begin:end])
 	var rows []string
 	here := -1
-	all := linesFrom(text, 0)
-	for l, ok := all.next(); ok; l, ok = all.next() {
+	for l := range linesFrom(text, 0) {
 		if here < 0 && offset-begin < l.next {
 			here = len(rows)
 		}

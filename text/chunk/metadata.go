@@ -92,18 +92,17 @@ func (o WindowOptions) count(text string) int {
 
 // firstTokens returns the start of a text with at most n tokens.
 func (o WindowOptions) firstTokens(text string, n int) string {
-	cut := len(text)
 	last := 0
 	o.each(text, func(_, end int) bool {
-		if n == 0 {
-			cut = last
-			return false
+		if n--; n >= 0 {
+			last = end
 		}
-		n--
-		last = end
-		return true
+		return n >= 0
 	})
-	return text[:min(cut, len(text))]
+	if n >= 0 {
+		return text
+	}
+	return text[:min(last, len(text))]
 }
 
 // documentMetadata returns the properties of a document as metadata. It omits properties with their own field, and
@@ -111,10 +110,7 @@ func (o WindowOptions) firstTokens(text string, n int) string {
 func documentMetadata(doc *sheaf.Document) []Metadata {
 	var out []Metadata
 	for _, p := range doc.Properties {
-		if IsFieldProperty(p.Name) || IsAccessProperty(p.Name) {
-			continue
-		}
-		if len(p.Values) == 0 {
+		if IsFieldProperty(p.Name) || IsAccessProperty(p.Name) || len(p.Values) == 0 {
 			continue
 		}
 		m := Metadata{Name: p.Name}
@@ -127,22 +123,12 @@ func documentMetadata(doc *sheaf.Document) []Metadata {
 }
 
 // IsAccessProperty reports whether a property says who may see the document. Such a property is not text.
-func IsAccessProperty(name string) bool {
-	switch strings.ToLower(name) {
-	case "tenant", "access", "sets":
-		return true
-	}
-	return false
-}
+func IsAccessProperty(name string) bool { return accessProperties[strings.ToLower(name)] }
 
 // IsFieldProperty reports whether a property has its own field: title, aliases and tags.
-func IsFieldProperty(name string) bool {
-	switch strings.ToLower(name) {
-	case "title", "alias", "aliases", "tag", "tags":
-		return true
-	}
-	return false
-}
+func IsFieldProperty(name string) bool { return fieldProperties[strings.ToLower(name)] }
+
+var accessProperties, fieldProperties = wordsOf("tenant access sets"), wordsOf("title alias aliases tag tags")
 
 // IsTextProperty reports whether the values of this property are text to search. It returns false if the property has a
 // field of its own or is an access right. Values in a map belong to the property that holds the map.

@@ -162,11 +162,9 @@ func codeText(s string) string {
 
 // run adds the run of delimiters at byte i as a piece, and returns the byte after the run.
 func (w *plainWriter) run(i int) int {
-	t, c, end := w.text, w.text[i], i
-	for end < len(t) && t[end] == c {
-		end++
-	}
-	n := end - i
+	t, c := w.text, w.text[i]
+	n := runOf(t[i:], c)
+	end := i + n
 	if c == '~' && n > 2 {
 		return end
 	}

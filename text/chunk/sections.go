@@ -53,26 +53,17 @@ func (c sections) Chunk(treeName, path string, content []byte) sheaf.Document {
 	if blankText(s.src[begin:]) {
 		begin = s.front.whole.start // only frontmatter: one piece over it
 	}
-	headings := s.scan.headings
-	if hasAtMost(s.src[begin:], c.cap) {
-		title := ""
-		if len(headings) > 0 {
-			title = s.titles[0]
+	whole := hasAtMost(s.src[begin:], c.cap)
+	for i := 0; begin < len(s.src); i++ {
+		section, title := sheaf.Span{Start: begin, End: len(s.src)}, ""
+		if i+1 < len(s.titles) && !whole {
+			section.End = s.scan.headings[i+1].start
 		}
-		s.addPiece(sheaf.Span{Start: begin, End: len(s.src)}, title)
-	} else {
-		from := begin
-		for i := range headings {
-			end := len(s.src)
-			if i+1 < len(headings) {
-				end = headings[i+1].start
-			}
-			c.cut(s, sheaf.Span{Start: from, End: end}, s.titles[i])
-			from = end
+		if i < len(s.titles) {
+			title = s.titles[i]
 		}
-		if len(headings) == 0 {
-			c.cut(s, sheaf.Span{Start: begin, End: len(s.src)}, "")
-		}
+		c.cut(s, section, title)
+		begin = section.End
 	}
 	s.finishPieces()
 	return s.doc
@@ -214,8 +205,7 @@ func (code) Chunk(treeName, path string, content []byte) sheaf.Document {
 		s.addPiece(sheaf.Span{Start: from, End: end}, "lines "+strconv.Itoa(first)+"-"+strconv.Itoa(last))
 		from, first, blankAt = end, last+1, 0
 	}
-	all := linesFrom(s.src, 0)
-	for l, ok := all.next(); ok; l, ok = all.next() {
+	for l := range linesFrom(s.src, 0) {
 		number++
 		isBlank := blankText(s.src[l.start:l.end])
 		if blankAt == l.start && blankAt > 0 && !isBlank && s.src[l.start] != ' ' && s.src[l.start] != '\t' {

@@ -1,6 +1,7 @@
 package chunk
 
 import (
+	"cmp"
 	"strings"
 
 	"sheaf"
@@ -44,11 +45,7 @@ func (t tree) Chunk(treeName, path string, content []byte) sheaf.Document {
 		}
 		parent := open[len(open)-1]
 		chunks[position-1].Body.End = h.start
-		slug := s.ids[i]
-		if slug == "" {
-			slug = Slug(s.titles[i])
-		}
-		slug = used.unique(slug)
+		slug := used.unique(cmp.Or(s.ids[i], Slug(s.titles[i])))
 		rest := sheaf.Span{Start: h.end, End: len(s.src)}
 		chunks = append(chunks, sheaf.Chunk{
 			ID: sheaf.ChunkID(s.doc.ID, slug), Doc: s.doc.ID, Parent: chunks[parent].ID, Depth: h.level, Position: position,
@@ -116,31 +113,23 @@ func (s *source) distribute() {
 	declared := s.doc.Tags[:len(s.doc.Tags):len(s.doc.Tags)]
 	// seen is, for each tag, the position after the last chunk that has it.
 	seen := make(map[string]int, len(declared)+len(found.tags))
-	for _, tag := range declared {
-		seen[strings.ToLower(tag)] = 1
-	}
-	chunks[0].Tags = declared
+	tagged := len(chunks)
 	if chunks[0].ID == s.doc.ID {
+		tagged = 1
 		chunks[0].Links = s.front.links
-	} else {
-		for i := range chunks {
-			chunks[i].Tags = declared
-		}
-		for _, tag := range declared {
-			seen[strings.ToLower(tag)] = len(chunks)
-		}
+	}
+	for i := range tagged {
+		chunks[i].Tags = declared
+	}
+	for _, tag := range declared {
+		seen[strings.ToLower(tag)] = tagged
 	}
 	s.distributeFields(fields)
 	at := holders{chunks: chunks}
-	for n, link := range found.links {
+	for _, link := range found.links {
 		first, last := at.holding(link.Span.Start, link.Span.End)
 		for i := first; i < last; i++ {
-			links := &chunks[i].Links
-			if from := n - len(*links); from == n || from >= 0 && &(*links)[0] == &found.links[from] {
-				*links = found.links[from : n+1 : n+1] // without a copy
-			} else {
-				*links = append(*links, link)
-			}
+			chunks[i].Links = append(chunks[i].Links, link)
 		}
 	}
 	at.first = 0

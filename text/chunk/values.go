@@ -236,7 +236,7 @@ func dateOf(v sheaf.Value) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	text := norm.NFKC.String(firstBytes(v.Text, maxDateBytes+1))
-	if len(text) > maxDateBytes || !hasYear(text) {
+	if len(text) > maxDateBytes || !year.MatchString(text) {
 		return time.Time{}, false
 	}
 	if t, ok := parseDate(text); ok {
@@ -272,18 +272,8 @@ func dateOf(v sheaf.Value) (time.Time, bool) {
 	return parseDate(compact.ReplaceAllString(text, "$1-$2-${3}T$4:$5:$6"))
 }
 
-// hasYear reports whether text has four digits in a row, perhaps with characters such as soft hyphens between them.
-func hasYear(text string) bool {
-	digits := 0
-	for i := 0; i < len(text) && digits < len("2006"); i++ {
-		if isDigit(text[i]) {
-			digits++
-		} else if text[i] < utf8.RuneSelf {
-			digits = 0
-		}
-	}
-	return digits == len("2006")
-}
+// year matches four digits in a row, perhaps with characters such as soft hyphens between them.
+var year = regexp.MustCompile(`(?:\d[^\x00-\x7f]*){4}`)
 
 // parseSlashed parses a day such as 11/20/2018 or 20-11-2018, if day and month cannot be exchanged. It returns false
 // for other texts, and for 1/5/2024, which may be in January or in May.

@@ -254,8 +254,7 @@ type lineReader struct {
 // unquoted title with a colon does not lose the other values. Nested values are missing.
 func readLines(inner string) (entries []yamlEntry, simple bool) {
 	r, number := lineReader{simple: true}, 1
-	all := linesFrom(inner, 0)
-	for l, more := all.next(); more; l, more = all.next() {
+	for l := range linesFrom(inner, 0) {
 		number++
 		r.line(strings.TrimRight(inner[l.start:l.end], " \t"), number)
 	}

@@ -30,14 +30,6 @@ type writtenDocument struct {
 	chunks int
 }
 
-func (c *commits) wrote(encoded catalog.Encoded, doc writtenDocument) {
-	c.update.Encoded = append(c.update.Encoded, encoded)
-	if c.written == nil {
-		c.written = map[sheaf.ID]writtenDocument{}
-	}
-	c.written[encoded.ID()] = doc
-}
-
 // commit makes a batch durable: first in the store, then in the catalog. commit writes the catalog in the background,
 // while the run reads the next batch. last says that no batch follows. Then commit also records the times of changes
 // and the list of skipped files.
@@ -78,10 +70,9 @@ func (r *runner) commit(ctx context.Context, last bool) error {
 	if r.list.settings != nil {
 		settings = *r.list.settings
 	}
-	settings.Extra = maps.Clone(settings.Extra)
-	if settings.Extra == nil {
-		settings.Extra = map[string]string{}
-	}
+	extra := settings.Extra
+	settings.Extra = map[string]string{}
+	maps.Copy(settings.Extra, extra)
 	if firstReread || last && settings.Extra[skippedKey] != skipped { // the next run also reads the skipped files again
 		settings.Extra[skippedKey] = skipped
 		u.Skipped = &r.report.Skipped

@@ -31,7 +31,7 @@ type entries struct {
 }
 
 func newEntries(doc *sheaf.Document, content string, date sheaf.Dated) *entries {
-	return &entries{doc: doc, content: content, path: pathWords(doc.Path),
+	return &entries{doc: doc, content: content, path: strings.TrimSuffix(doc.Path, path.Ext(doc.Path)),
 		aliases: store.JoinValues(doc.Aliases), properties: propertyText(doc),
 		columns: Columns(doc, date), atDepth: map[int][]store.Column{}}
 }
@@ -54,7 +54,7 @@ func (s *entries) entry(c *sheaf.Chunk) store.Chunk {
 		s.atDepth[c.Depth] = columns
 	}
 	columns = WithFields(columns, s.doc.FieldsOf(c.Position))
-	e := store.Chunk{ID: c.ID, Doc: s.doc.ID, Columns: columns, Fields: make([]store.Field, 0, usualFields)}
+	e := store.Chunk{ID: c.ID, Doc: s.doc.ID, Columns: columns}
 	e.Fields = appendField(e.Fields, sheaf.FieldTitle, c.Title)
 	e.Fields = appendField(e.Fields, sheaf.FieldHierarchy, titlesAbove(c))
 	if c.ID == s.doc.ID || !c.HasHeading() {
@@ -63,12 +63,9 @@ func (s *entries) entry(c *sheaf.Chunk) store.Chunk {
 	}
 	e.Fields = appendField(e.Fields, sheaf.FieldTags, store.JoinValues(c.Tags))
 	e.Fields = appendField(e.Fields, sheaf.FieldPath, s.path)
-	e.Fields = appendField(e.Fields, sheaf.FieldBody, bodyText(s.doc, c, s.content))
+	e.Fields = appendField(e.Fields, sheaf.FieldBody, chunk.IndexedText(s.doc, c, s.content).Text)
 	return e
 }
-
-// usualFields is the number of fields that most chunks have.
-const usualFields = 4
 
 func appendField(fields []store.Field, name, text string) []store.Field {
 	if text == "" {
@@ -84,13 +81,6 @@ func titlesAbove(c *sheaf.Chunk) string {
 	}
 	return store.JoinValues(titles)
 }
-
-func bodyText(doc *sheaf.Document, c *sheaf.Chunk, content string) string {
-	return chunk.IndexedText(doc, c, content).Text
-}
-
-// pathWords returns a path without its extension, as text for word search.
-func pathWords(p string) string { return strings.TrimSuffix(p, path.Ext(p)) }
 
 // propertyText returns the scalar values of the frontmatter as text, without values that have fields of their own.
 func propertyText(doc *sheaf.Document) string {
@@ -154,40 +144,34 @@ func Columns(doc *sheaf.Document, date sheaf.Dated) []store.Column {
 
 // propertyColumns returns the columns of properties. They are not sorted.
 func propertyColumns(of []sheaf.Property) (columns []store.Column) {
-	// These are the values by column; the names of two properties may differ only in spelling.
-	properties := map[string]*distinct.List[sheaf.Value]{}
-	// These are numbers and dates as text, by column.
-	written, unusual := map[string]*distinct.List[sheaf.Value]{}, map[string]bool{}
+	type column struct {
+		distinct.List[sheaf.Value]
+		needed bool
+	}
+	byName := map[string]*column{} // the names of two properties may differ only in spelling
+	add := func(name string, v sheaf.Value, needed bool) {
+		if byName[name] == nil {
+			byName[name] = &column{}
+		}
+		byName[name].Add(v)
+		byName[name].needed = byName[name].needed || needed
+	}
 	for _, p := range of {
-		if len(p.Values) == 0 {
-			continue
-		}
-		name := PropertyColumn(p.Name)
-		if properties[name] == nil {
-			properties[name] = &distinct.List[sheaf.Value]{}
-		}
 		for _, v := range p.Values {
 			v = chunk.Compared(v)
 			switch v.Kind {
 			case sheaf.KindText:
 				v.Text = fold.Text(v.Text)
 			case sheaf.KindNumber, sheaf.KindDate:
-				other := sheaf.WrittenColumn(fold.Text(p.Name))
-				if written[other] == nil {
-					written[other] = &distinct.List[sheaf.Value]{}
-				}
-				written[other].Add(sheaf.TextValue(v.String()))
-				unusual[other] = unusual[other] || v.Text != ""
+				// Numbers and dates as text are needed if one of them is unusual.
+				add(sheaf.WrittenColumn(fold.Text(p.Name)), sheaf.TextValue(v.String()), v.Text != "")
 			}
-			properties[name].Add(chunk.Plain(v))
+			add(PropertyColumn(p.Name), chunk.Plain(v), true)
 		}
 	}
-	for name, p := range properties {
-		columns = append(columns, store.Column{Name: name, Values: p.Values})
-	}
-	for name, p := range written {
-		if unusual[name] {
-			columns = append(columns, store.Column{Name: name, Values: p.Values})
+	for name, c := range byName {
+		if c.needed {
+			columns = append(columns, store.Column{Name: name, Values: c.Values})
 		}
 	}
 	return columns
@@ -210,19 +194,17 @@ func WithFields(columns []store.Column, fields []sheaf.Field) []store.Column {
 		}
 	}
 	for _, c := range columns {
-		if c.Name == sheaf.ColumnDate && slices.ContainsFunc(own, func(o store.Column) bool { return o.Name == c.Name }) {
-			continue
-		}
 		i := slices.IndexFunc(own, func(o store.Column) bool { return o.Name == c.Name })
-		if i < 0 {
+		switch {
+		case i < 0:
 			own = append(own, c)
-			continue
+		case c.Name != sheaf.ColumnDate:
+			var both distinct.List[sheaf.Value]
+			for _, v := range slices.Concat(own[i].Values, c.Values) {
+				both.Add(v)
+			}
+			own[i].Values = both.Values
 		}
-		var both distinct.List[sheaf.Value]
-		for _, v := range slices.Concat(own[i].Values, c.Values) {
-			both.Add(v)
-		}
-		own[i].Values = both.Values
 	}
 	slices.SortFunc(own, func(a, b store.Column) int { return strings.Compare(a.Name, b.Name) })
 	return own

@@ -51,14 +51,11 @@ const chunkBreak = "\n\n"
 
 // JoinChunks returns the text of a document that the sender cut.
 func JoinChunks(chunks []GivenChunk) []byte {
-	var b []byte
+	texts := make([]string, len(chunks))
 	for i := range chunks {
-		if i > 0 {
-			b = append(b, chunkBreak...)
-		}
-		b = append(b, chunks[i].Text...)
+		texts[i] = chunks[i].Text
 	}
-	return b
+	return []byte(strings.Join(texts, chunkBreak))
 }
 
 // slug returns the last part of the ID of chunk number chunk.
@@ -119,20 +116,18 @@ func (g *Given) retitle(doc *sheaf.Document) {
 	}
 	old := doc.Title
 	doc.Title = g.Title
+	var top []string
+	if g.Title != "" {
+		top = []string{g.Title}
+	}
 	for i := range doc.Chunks {
 		c := &doc.Chunks[i]
 		if c.Title == old && !c.HasHeading() {
 			c.Title = g.Title
 		}
-		if len(c.Hierarchy) == 0 || c.Hierarchy[0] != old {
-			continue
+		if len(c.Hierarchy) > 0 && c.Hierarchy[0] == old {
+			c.Hierarchy = slices.Concat(top, c.Hierarchy[1:])
 		}
-		above := c.Hierarchy[1:]
-		c.Hierarchy = nil
-		if g.Title != "" {
-			c.Hierarchy = append(c.Hierarchy, g.Title)
-		}
-		c.Hierarchy = append(c.Hierarchy, above...)
 	}
 }
 

@@ -287,7 +287,7 @@ func gitFolder(full string) string {
 	return git
 }
 
-// readSmall returns the content of a small file that git wrote. For anything else, such as a pipe, it returns "".
+// readSmall returns the content of a small file. For anything else, such as a pipe or a large file, it returns "".
 func readSmall(name string) string {
 	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxRecord {

@@ -73,15 +73,17 @@ func passages(c *sheaf.Chunk, body string, p chunk.Passages, suffix string) []st
 // headingMark separates the titles above a passage.
 const headingMark = " › "
 
-// embed adds vectors to the chunks of one document. byID has the chunks of doc, and suffix follows every passage. The
-// vectors are valid until the next call. If a model on a server gives no vector for a passage, doc gets a warning.
-func (w *worker) embed(ctx context.Context, e model.Embedder, doc *sheaf.Document,
-	byID map[sheaf.ID]*sheaf.Chunk, chunks []store.Chunk, suffix string) error {
-	if whole, ok := e.(model.WindowEmbedder); ok {
-		if err := w.embedWindows(ctx, whole, byID, chunks, suffix); err != nil {
-			return fmt.Errorf("embed %s: %w", doc.ID, err)
+// embed adds vectors to the chunks of one document. byID has the chunks of doc, and suffix follows every passage. If
+// a model on a server gives no vector for a passage, doc gets a warning.
+func embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, byID map[sheaf.ID]*sheaf.Chunk,
+	chunks []store.Chunk, suffix string) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("embed %s: %w", doc.ID, err)
 		}
-		return nil
+	}()
+	if whole, ok := e.(model.WindowEmbedder); ok {
+		return embedWindows(ctx, whole, byID, chunks, suffix)
 	}
 	var texts []string
 	counts := make([]int, len(chunks))
@@ -93,16 +95,16 @@ func (w *worker) embed(ctx context.Context, e model.Embedder, doc *sheaf.Documen
 	}
 	vectors, err := ask(ctx, e, model.Passage, texts)
 	if err != nil {
-		return fmt.Errorf("embed %s: %w", doc.ID, err)
+		return err
 	}
 	if len(vectors) != len(texts) {
-		return fmt.Errorf("embed %s: %w: model %s gave %d vectors for %d texts", doc.ID, sheaf.ErrUnavailable, e.Model(),
-			len(vectors), len(texts))
+		return fmt.Errorf("%w: model %s gave %d vectors for %d texts", sheaf.ErrUnavailable, e.Model(), len(vectors),
+			len(texts))
 	}
 	for i, v := range vectors {
 		if v != nil && !store.IsUnit(v, e.Dims()) {
-			return fmt.Errorf("embed %s: %w: model %s gave no vector of length 1 and %d dimensions for text %d", doc.ID,
-				sheaf.ErrUnavailable, e.Model(), e.Dims(), i)
+			return fmt.Errorf("%w: model %s gave no vector of length 1 and %d dimensions for text %d", sheaf.ErrUnavailable,
+				e.Model(), e.Dims(), i)
 		}
 	}
 	var lacking []string // the titles above passages without a vector
@@ -139,19 +141,15 @@ func Answers(ctx context.Context, e model.Embedder) bool {
 
 // embedWindows works like embed, for an embedder that takes whole texts. The suffix comes before the passages, because
 // such an embedder expects the shared text first.
-func (w *worker) embedWindows(ctx context.Context, e model.WindowEmbedder, at map[sheaf.ID]*sheaf.Chunk,
-	chunks []store.Chunk, suffix string) error {
-	if _, keeps := w.writer.(*plainWriter); keeps || cap(w.numbers) > 1<<20 { // the latter after a very long text
-		w.numbers = nil
-	}
-	w.numbers = w.numbers[:0]
+func embedWindows(ctx context.Context, e model.WindowEmbedder, at map[sheaf.ID]*sheaf.Chunk, chunks []store.Chunk,
+	suffix string) error {
 	for i := range chunks {
 		c := &chunks[i]
 		above := strings.Join(at[c.ID].Hierarchy, headingMark) + suffix
-		if err := w.addWindows(ctx, e, c, store.VectorBody, above, textOf(c)); err != nil {
+		if err := addWindows(ctx, e, c, store.VectorBody, above, textOf(c)); err != nil {
 			return err
 		}
-		if err := w.addWindows(ctx, e, c, store.VectorTitle, at[c.ID].Title, ""); err != nil {
+		if err := addWindows(ctx, e, c, store.VectorTitle, at[c.ID].Title, ""); err != nil {
 			return err
 		}
 	}
@@ -159,19 +157,15 @@ func (w *worker) embedWindows(ctx context.Context, e model.WindowEmbedder, at ma
 }
 
 // addWindows adds the vectors of one text to a chunk. A panic of the model becomes an error.
-func (w *worker) addWindows(ctx context.Context, e model.WindowEmbedder, c *store.Chunk, field, heading,
+func addWindows(ctx context.Context, e model.WindowEmbedder, c *store.Chunk, field, heading,
 	body string) (err error) {
 	defer model.Caught(e.Model(), &err)
-	p, dims, first := PassagesOf(e), e.Dims(), len(w.numbers)
-	w.starts = p.AppendStarts(w.starts[:0], body)
-	w.numbers, err = e.AppendWindows(ctx, w.numbers, heading, body, w.starts, p.Words, p.Stride)
-	if err != nil || len(w.numbers) == first {
+	p := PassagesOf(e)
+	numbers, err := e.AppendWindows(ctx, nil, heading, body, p.AppendStarts(nil, body), p.Words, p.Stride)
+	if err != nil || len(numbers) == 0 {
 		return err
 	}
-	passages := make([][]float32, 0, (len(w.numbers)-first)/dims)
-	for v := range slices.Chunk(w.numbers[first:], dims) {
-		passages = append(passages, v)
-	}
+	passages := slices.Collect(slices.Chunk(numbers, e.Dims()))
 	c.Vectors = append(c.Vectors, store.Vectors{Name: field, Passages: passages})
 	return nil
 }
@@ -216,10 +210,10 @@ func appendVectors(to []store.Vectors, name string, vectors [][]float32) []store
 }
 
 // vectors embeds the chunks that have no vectors yet. Vectors that a program sent with a chunk stay.
-func (w *worker) vectors(ctx context.Context, it *item, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk,
+func (r *runner) vectors(ctx context.Context, it *item, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk,
 	chunks []store.Chunk) error {
 	if it.given == nil || len(it.given.Chunks) != len(chunks) {
-		return w.embedChunks(ctx, doc, at, chunks)
+		return r.embedChunks(ctx, doc, at, chunks)
 	}
 	var rest []store.Chunk
 	var places []int
@@ -230,7 +224,7 @@ func (w *worker) vectors(ctx context.Context, it *item, doc *sheaf.Document, at 
 		}
 		rest, places = append(rest, chunks[i]), append(places, i)
 	}
-	err := w.embedChunks(ctx, doc, at, rest)
+	err := r.embedChunks(ctx, doc, at, rest)
 	for i, place := range places {
 		chunks[place].Vectors = rest[i].Vectors
 	}
@@ -255,46 +249,46 @@ type embedding struct {
 
 // embedChunks adds vectors to chunks if there is an embedder that works. A document that the embedder refuses waits for
 // its vectors; the other documents are not delayed.
-func (w *worker) embedChunks(ctx context.Context, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk,
+func (r *runner) embedChunks(ctx context.Context, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk,
 	chunks []store.Chunk) error {
 	switch {
-	case len(chunks) == 0, w.o.Embedder == nil && !w.embedding.wanted:
+	case len(chunks) == 0, r.o.Embedder == nil && !r.embedding.wanted:
 		return nil
-	case w.o.Embedder == nil:
+	case r.o.Embedder == nil:
 		return errNoModel
 	}
-	w.mu.Lock()
-	fault := w.embedding.fault
-	w.mu.Unlock()
+	r.mu.Lock()
+	fault := r.embedding.fault
+	r.mu.Unlock()
 	if fault != nil {
 		return fault
 	}
 	began := time.Now()
-	err := w.embed(ctx, w.o.Embedder, doc, at, chunks, w.o.suffixOf(doc))
+	err := embed(ctx, r.o.Embedder, doc, at, chunks, r.o.suffixOf(doc))
 	if err != nil && ctx.Err() != nil {
 		return err
 	}
 	// Other documents need not wait for a server that is down.
-	answers := err == nil || Answers(ctx, w.o.Embedder)
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	answers := err == nil || Answers(ctx, r.o.Embedder)
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if err == nil {
-		w.embedding.refusing = time.Time{}
+		r.embedding.refusing = time.Time{}
 		return nil
 	}
-	if w.embedding.refusing.IsZero() {
-		w.embedding.refusing = began
+	if r.embedding.refusing.IsZero() {
+		r.embedding.refusing = began
 	}
-	w.report.EmbedError = err.Error()
-	if !answers || time.Since(w.embedding.refusing) > refusedFor {
-		w.embedding.fault = err
+	r.report.EmbedError = err.Error()
+	if !answers || time.Since(r.embedding.refusing) > refusedFor {
+		r.embedding.fault = err
 	}
 	return err
 }
 
 // Embed adds vectors to the chunks of one document: for each chunk's title, and its passages under the titles above.
 func Embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, entries []store.Chunk) error {
-	return (&worker{runner: &runner{}}).embed(ctx, e, doc, chunksOf(doc), entries, "")
+	return embed(ctx, e, doc, chunksOf(doc), entries, "")
 }
 
 // A list of links that share a word, such as "Staging environments" and "Production environments", repeats that word.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"time"
 	"unsafe"
 
@@ -133,24 +134,15 @@ func isBinary(data []byte) bool {
 	head := data[:min(len(data), headBytes)]
 	control := 0
 	for _, c := range head {
-		control += int(isControl[c])
+		if c < ' ' && (c < '\t' || c > '\r') && c != 0x1b {
+			control++
+		}
 	}
 	if control*50 <= len(head) {
 		return false
 	}
 	return control*10 > len(head) || findFaults(head).invalid*5 > len(head)
 }
-
-// isControl has 1 for each control character that texts do not have, and 0 for other bytes. A table is fast because it
-// needs no branches.
-var isControl = func() (is [256]uint8) {
-	for c := range byte(' ') {
-		if (c < '\t' || c > '\r') && c != 0x1b {
-			is[c] = 1
-		}
-	}
-	return is
-}()
 
 // signatures are the first bytes of binary formats whose later bytes may look like text. Signatures
 // of only letters are missing, because a note may begin with the same letters.
@@ -164,12 +156,8 @@ var signatures = []string{
 var pdfSignature = regexp.MustCompile(`^%PDF-\d\.\d[\r\n]`)
 
 func hasSignature(data []byte) bool {
-	for _, s := range signatures {
-		if bytes.HasPrefix(data, []byte(s)) {
-			return true
-		}
-	}
-	return pdfSignature.Match(data[:min(len(data), 16)])
+	begins := func(signature string) bool { return bytes.HasPrefix(data, []byte(signature)) }
+	return slices.ContainsFunc(signatures, begins) || pdfSignature.Match(data[:min(len(data), 16)])
 }
 
 // Read returns the text of a file, as [Run] reads it. If there is no text to index, left has the reason and detail.

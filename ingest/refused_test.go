@@ -40,7 +40,7 @@ func TestModelRefusesForLongTime(t *testing.T) {
 	}{{"granite granite granite granite granite", 3}, {"granite granite pumice granite granite pumice granite", 5}} {
 		synctest.Test(t, func(t *testing.T) {
 			m := &slowly{Embedder: hashed.New(256)}
-			r := &worker{runner: &runner{o: &Options{Embedder: m}, report: &Report{}}}
+			r := &runner{o: &Options{Embedder: m}, report: &Report{}}
 			for _, text := range strings.Fields(c.texts) {
 				at := map[sheaf.ID]*sheaf.Chunk{"c": {ID: "c", Title: text}}
 				if err := r.embedChunks(t.Context(), &sheaf.Document{ID: "d"}, at,

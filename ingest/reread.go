@@ -140,7 +140,7 @@ func (r *runner) refile(it *item) error {
 	defer r.mu.Unlock()
 	r.commits.update.Put = append(r.commits.update.Put, rec)
 	r.report.Unchanged++
-	r.progress.files++
+	r.progress.Files++
 	if r.pending[it.doc] != ReasonReread {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -13,7 +14,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	"unsafe"
 
 	"golang.org/x/sync/errgroup"
 
@@ -31,9 +31,11 @@ type runner struct {
 	report    *Report
 	writer    store.BulkWriter
 	embedding embedding
+	began     time.Time
 
 	mu       sync.Mutex // guards the fields below, report and embedding
-	progress progress
+	progress Progress
+	told     time.Time // when Options.Progress was called last
 	commits  commits
 	// pending maps the documents that wait after this run to the reasons.
 	pending map[sheaf.ID]string
@@ -46,14 +48,13 @@ func (o *Options) carryOut(ctx context.Context, l *worklist, began time.Time) er
 	view := o.Catalog.View()
 	settings := view.Settings()
 	view.Close()
-	r := &runner{o: o, list: l, report: &l.report, pending: maps.Clone(l.pending)}
+	r := &runner{o: o, list: l, report: &l.report, began: began, pending: map[sheaf.ID]string{}}
+	maps.Copy(r.pending, l.pending)
+	r.commits.written = map[sheaf.ID]writtenDocument{}
 	r.embedding.wanted = settings.Embedder != ""
-	r.progress = progress{began: began, allFiles: len(l.items), tell: o.Progress}
-	if r.pending == nil {
-		r.pending = map[sheaf.ID]string{}
-	}
+	r.progress.AllFiles = len(l.items)
 	for i := range l.items {
-		r.progress.allBytes += l.items[i].size
+		r.progress.AllBytes += l.items[i].size
 	}
 	err := error(nil)
 	if bulk, ok := o.Backend.(store.Bulk); ok {
@@ -147,7 +148,7 @@ func (r *runner) batches(ctx context.Context) error {
 
 // batchBytes returns how many bytes of files go into one commit. All commits are about equal, at most CommitBytes.
 func (r *runner) batchBytes() int64 {
-	all := r.progress.allBytes
+	all := r.progress.AllBytes
 	commits := max(1, (all+r.o.CommitBytes-1)/r.o.CommitBytes)
 	return max(1, (all+commits-1)/commits)
 }
@@ -157,10 +158,9 @@ func (r *runner) batch(ctx context.Context, batch []item) error {
 	group, working := errgroup.WithContext(ctx)
 	var next atomic.Int64
 	for range min(r.o.Workers, len(batch)) {
-		w := &worker{runner: r}
 		group.Go(func() error {
 			for i := next.Add(1) - 1; i < int64(len(batch)) && working.Err() == nil; i = next.Add(1) - 1 {
-				if err := w.index(working, &batch[i]); err != nil {
+				if err := r.index(working, &batch[i]); err != nil {
 					return err
 				}
 			}
@@ -170,66 +170,51 @@ func (r *runner) batch(ctx context.Context, batch []item) error {
 	return cmp.Or(group.Wait(), ctx.Err())
 }
 
-// worker indexes documents, one after another. It reuses the memory of their vectors.
-type worker struct {
-	*runner
-	numbers []float32 // of the vectors of the last call of embed
-	starts  []int     // of the words of one text
-}
-
-// progress is the state of a run that Options.Progress reports.
-type progress struct {
-	began, told     time.Time
-	files, allFiles int
-	bytes, allBytes int64
-	tell            func(Progress)
-}
-
 // tell calls Options.Progress with this phase, at most ten times a second unless now is true.
 func (r *runner) tell(phase Phase, now bool) {
-	p, t := &r.progress, time.Now()
-	if !now && t.Sub(p.told) < 100*time.Millisecond {
+	t := time.Now()
+	if !now && t.Sub(r.told) < 100*time.Millisecond {
 		return
 	}
-	p.told = t
-	out := Progress{Phase: phase, Files: p.files, AllFiles: p.allFiles, Bytes: p.bytes, AllBytes: p.allBytes,
-		Elapsed: t.Sub(p.began)}
-	if p.bytes > 0 && p.allBytes > p.bytes {
-		out.Remaining = time.Duration(float64(out.Elapsed) * float64(p.allBytes-p.bytes) / float64(p.bytes))
+	r.told = t
+	p := r.progress
+	p.Phase, p.Elapsed = phase, t.Sub(r.began)
+	if p.Bytes > 0 && p.AllBytes > p.Bytes {
+		p.Remaining = time.Duration(float64(p.Elapsed) * float64(p.AllBytes-p.Bytes) / float64(p.Bytes))
 	}
-	p.tell(out)
+	r.o.Progress(p)
 }
 
 // count adds a file that was read to the progress and to the report.
 func (r *runner) count(c *content) {
-	r.progress.files++
-	r.progress.bytes += c.state.Size
+	r.progress.Files++
+	r.progress.Bytes += c.state.Size
 	r.report.Bytes += c.state.Size
 	r.tell(PhaseIndex, false)
 }
 
-func (w *worker) index(ctx context.Context, it *item) error {
+func (r *runner) index(ctx context.Context, it *item) error {
 	if it.stored {
-		if whole, err := w.takeStored(it); err != nil {
+		if whole, err := r.takeStored(it); err != nil {
 			return err
 		} else if !whole {
-			return w.refile(it)
+			return r.refile(it)
 		}
 		defer func() { it.given = nil }() // frees the text before the next item
 	}
 	c, err := it.content()
 	if err != nil {
-		return w.unreadable(ctx, it, err)
+		return r.unreadable(ctx, it, err)
 	}
 	same := c.state.Hash == it.old.Hash && c.state.Size == it.old.Size
-	if it.given == nil && it.known && !w.o.Rebuild && same && !w.isPending(it.doc) {
-		if done, err := w.renewTime(it, &c); done || err != nil {
+	if it.given == nil && it.known && !r.o.Rebuild && same && !r.isPending(it.doc) {
+		if done, err := r.renewTime(it, &c); done || err != nil {
 			return err
 		}
 	}
-	doc, shown, reason := w.cut(it, &c)
+	doc, shown, reason := r.cut(it, &c)
 	if reason != "" {
-		return w.refuse(ctx, it, &c, reason)
+		return r.refuse(ctx, it, &c, reason)
 	}
 	rec := catalog.Record{File: c.state, Document: doc, Date: chunk.DateOf(&doc, c.modified)}
 	if it.given != nil {
@@ -240,7 +225,7 @@ func (w *worker) index(ctx context.Context, it *item) error {
 	if c.decoded || it.given != nil {
 		rec.Text, rec.HasText = c.data, true
 	}
-	chunks, fault, err := w.add(ctx, it, &rec.Document, newEntries(&rec.Document, it.text(shown), rec.Date))
+	chunks, fault, err := r.add(ctx, it, &rec.Document, newEntries(&rec.Document, it.text(shown), rec.Date))
 	if err != nil {
 		return fmt.Errorf("index %s: %w", it.path, err)
 	}
@@ -248,7 +233,7 @@ func (w *worker) index(ctx context.Context, it *item) error {
 	if err != nil {
 		return fmt.Errorf("index %s: %w", it.path, err)
 	}
-	w.recordDone(it, &c, &rec.Document, encoded, chunks, fault)
+	r.recordDone(it, &c, &rec.Document, encoded, chunks, fault)
 	return nil
 }
 
@@ -257,10 +242,10 @@ const pieceChunks = 256
 
 // add adds vectors to the chunks of a document, writes the chunks and counts them. fault says why vectors are missing.
 // err says why the chunks were not written.
-func (w *worker) add(ctx context.Context, it *item, doc *sheaf.Document,
+func (r *runner) add(ctx context.Context, it *item, doc *sheaf.Document,
 	from *entries) (chunks int, fault, err error) {
 	size := len(doc.Chunks)
-	if _, ok := w.o.Embedder.(model.WindowEmbedder); (ok || w.o.Embedder == nil) && it.given == nil {
+	if _, ok := r.o.Embedder.(model.WindowEmbedder); (ok || r.o.Embedder == nil) && it.given == nil {
 		size = pieceChunks
 	}
 	at := chunksOf(doc)
@@ -273,15 +258,15 @@ func (w *worker) add(ctx context.Context, it *item, doc *sheaf.Document,
 			batch.Replace = []sheaf.ID{it.doc}
 		}
 		chunks += len(batch.Chunks)
-		words := w.o.takeLists(doc, at, batch.Chunks)
-		if err := w.vectors(ctx, it, doc, at, batch.Chunks); err != nil {
+		words := r.o.takeLists(doc, at, batch.Chunks)
+		if err := r.vectors(ctx, it, doc, at, batch.Chunks); err != nil {
 			fault = err
 		}
-		w.o.completeBodies(doc, batch.Chunks, words)
+		r.o.completeBodies(doc, batch.Chunks, words)
 		if err := ctx.Err(); err != nil {
 			return 0, nil, err
 		}
-		if err := w.writer.Add(ctx, batch); err != nil {
+		if err := r.writer.Add(ctx, batch); err != nil {
 			return 0, nil, err
 		}
 	}
@@ -296,26 +281,23 @@ func (r *runner) isPending(doc sheaf.ID) bool {
 // renewTime records the new time of a file whose content is already indexed. If the document takes its date from this
 // time, done is false, and the file must be indexed again.
 func (r *runner) renewTime(it *item, c *content) (done bool, err error) {
-	if it.unsure {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.report.Unchanged++
-		r.count(c)
-		return true, nil
+	rec := catalog.Record{}
+	if !it.unsure {
+		if rec, err = r.record(it.doc); err != nil {
+			return false, err
+		}
+		if rec.Date.Source == sheaf.DateModified && rec.Date.Time.UnixMilli() != c.modified.UnixMilli() {
+			return false, nil
+		}
 	}
-	rec, err := r.record(it.doc)
-	if err != nil {
-		return false, err
-	}
-	if rec.Date.Source == sheaf.DateModified && rec.Date.Time.UnixMilli() != c.modified.UnixMilli() {
-		return false, nil
-	}
-	rec.File = c.state
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.commits.update.Put = append(r.commits.update.Put, rec)
+	if !it.unsure {
+		rec.File = c.state
+		r.commits.update.Put = append(r.commits.update.Put, rec)
+		r.report.Touched++
+	}
 	r.report.Unchanged++
-	r.report.Touched++
 	r.count(c)
 	return true, nil
 }
@@ -343,7 +325,7 @@ func (r *runner) cut(it *item, c *content) (doc sheaf.Document, shown []byte, re
 	}
 	switch text, note, ok := decode(c.data); {
 	case ok:
-		c.decoded, c.note = !sameBytes(text, c.data), note
+		c.decoded, c.note = !bytes.Equal(text, c.data), note
 		c.data = text
 	case it.given == nil:
 		return doc, nil, ReasonBinary
@@ -371,11 +353,6 @@ func (r *runner) visibleText(it *item, c *content) []byte {
 	return c.data
 }
 
-// sameBytes reports whether two slices share their memory.
-func sameBytes(a, b []byte) bool {
-	return unsafe.SliceData(a) == unsafe.SliceData(b) && len(a) == len(b)
-}
-
 // recordDone records an indexed document for the next commit. chunks counts its chunks. embedFault says why its vectors
 // are missing, or is nil.
 func (r *runner) recordDone(it *item, c *content, doc *sheaf.Document, encoded catalog.Encoded, chunks int,
@@ -384,7 +361,8 @@ func (r *runner) recordDone(it *item, c *content, doc *sheaf.Document, encoded c
 	defer r.mu.Unlock()
 	skip := it.skip(ReasonRefused)
 	skip.Size, skip.ModTime = c.state.Size, c.state.ModTime
-	r.commits.wrote(encoded, writtenDocument{skip, it.known, it.given != nil && !it.stored, chunks})
+	r.commits.update.Encoded = append(r.commits.update.Encoded, encoded)
+	r.commits.written[it.doc] = writtenDocument{skip, it.known, it.given != nil && !it.stored, chunks}
 	switch {
 	case it.known:
 		r.report.Changed++
@@ -466,8 +444,8 @@ func (r *runner) unreadable(ctx context.Context, it *item, err error) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.progress.files++
-	r.progress.bytes += it.size
+	r.progress.Files++
+	r.progress.Bytes += it.size
 	if gone {
 		return nil
 	}

@@ -13,11 +13,5 @@ func (f *File) stat(name string) error {
 	return err
 }
 
-// deviceOf returns 0, which means unknown.
+// deviceOf returns 0, which means unknown. On this system a folder of an unmounted disk does not exist.
 func deviceOf(string) uint64 { return 0 }
-
-// isMount returns false, because on this system a folder of an unmounted disk does not exist.
-func isMount(string) bool { return false }
-
-// isApart returns false: on this system no device number is known.
-func isApart(_, _ string) bool { return false }

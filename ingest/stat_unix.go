@@ -27,12 +27,3 @@ func deviceOf(dir string) uint64 {
 	}
 	return uint64(st.Dev)
 }
-
-// isMount reports whether a disk is mounted at a folder: the folder and its parent are on different devices.
-func isMount(dir string) bool { return isApart(dir, dir+"/..") }
-
-// isApart reports whether two folders are on different devices.
-func isApart(dir, above string) bool {
-	a, b := deviceOf(dir), deviceOf(above)
-	return a != 0 && b != 0 && a != b
-}

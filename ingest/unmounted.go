@@ -59,6 +59,15 @@ func (l *worklist) findDisks(view *catalog.View, o *Options, tree catalog.Tree, 
 	l.below[tree.Name] = slices.Compact(slices.Sorted(slices.Values(disks)))
 }
 
+// isMount reports whether a disk is mounted at a folder: the folder and its parent are on different devices.
+func isMount(dir string) bool { return isApart(dir, dir+"/..") }
+
+// isApart reports whether two folders are on different devices. It returns false if the system has no device numbers.
+func isApart(dir, above string) bool {
+	a, b := deviceOf(dir), deviceOf(above)
+	return a != 0 && b != 0 && a != b
+}
+
 // isDisk reports whether dir, a folder below root, is on another device than its parent.
 func isDisk(root, dir string) bool {
 	above := path.Dir(path.Clean(dir))

@@ -309,26 +309,25 @@ func (w *walker) read(dir folder, out *Walk) (folders []folder) {
 			}
 			mode = info.Mode().Type()
 		}
+		shown := path
 		if mode.IsDir() {
+			shown += "/"
 			if skippedFolders[name] {
-				w.byRule(out, path+"/", ReasonFolder, nil, nil)
+				w.byRule(out, shown, ReasonFolder, nil, nil)
 				continue
 			}
-			if f, r := w.ignoredBy(dir.ignores, path, name, true); r != nil {
-				out.ignored++
-				w.byRule(out, path+"/", ReasonIgnored, f, r)
-				continue
-			}
+		}
+		if f, r := w.ignoredBy(dir.ignores, path, name, mode.IsDir()); r != nil {
+			out.ignored++
+			w.byRule(out, shown, ReasonIgnored, f, r)
+			continue
+		}
+		if mode.IsDir() {
 			if next, ok := w.enter(dir, path, e.Type()&fs.ModeSymlink != 0); ok {
 				folders = append(folders, next)
 			} else if next.path == "" {
 				out.skipped = append(out.skipped, skipTwice(path))
 			}
-			continue
-		}
-		if f, r := w.ignoredBy(dir.ignores, path, name, false); r != nil {
-			out.ignored++
-			w.byRule(out, path, ReasonIgnored, f, r)
 			continue
 		}
 		if real := catalog.Offloaded(name); real != "" && w.document(dir.path+real, real) && !listed(entries, real) {
@@ -345,21 +344,15 @@ func (w *walker) read(dir folder, out *Walk) (folders []folder) {
 
 // isIndex reports whether a folder is an index of Sheaf. A run skips it, because each run changes the files in it.
 func isIndex(full string, entries []fs.DirEntry) bool {
-	if !listed(entries, indexRecord) || !isFile(filepath.Join(full, indexRecord)) {
+	if !listed(entries, indexRecord) {
 		return false
 	}
-	file, err := os.Open(filepath.Join(full, indexRecord))
-	if err != nil {
-		return false
-	}
-	defer file.Close()
 	var record struct {
 		Format int
 		Root   string
 	}
-	content, err := io.ReadAll(io.LimitReader(file, maxRecord+1)) // a file of another program may be large
-	return err == nil && len(content) <= maxRecord && json.Unmarshal(content, &record) == nil && record.Format > 0 &&
-		filepath.IsAbs(record.Root)
+	content := readSmall(filepath.Join(full, indexRecord))
+	return json.Unmarshal([]byte(content), &record) == nil && record.Format > 0 && filepath.IsAbs(record.Root)
 }
 
 // listed reports whether the sorted entries include this name.
@@ -367,13 +360,6 @@ func listed(entries []fs.DirEntry, name string) bool {
 	byName := func(e fs.DirEntry, name string) int { return strings.Compare(e.Name(), name) }
 	_, ok := slices.BinarySearchFunc(entries, name, byName)
 	return ok
-}
-
-// isFile reports whether a name belongs to a file, or to a link to a file. Callers check this before they open the
-// file, because opening a pipe would wait for its writer.
-func isFile(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.Mode().IsRegular()
 }
 
 // linkMatters reports whether to list a link that the walk does not follow in the report. Links to folders and links

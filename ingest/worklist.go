@@ -411,11 +411,10 @@ func seenKey(tree string) string { return "seen:" + tree }
 func (w *Walk) seenUntil() int64 {
 	began, last := w.began.UnixNano(), int64(0)
 	for i := range w.files {
-		switch state := w.files[i].state; {
-		case state > began:
-			last = max(last, 1) // 1 means: the system reports changes
-		default:
+		if state := w.files[i].state; state <= began {
 			last = max(last, state)
+		} else {
+			last = max(last, 1) // 1 means: the system reports changes
 		}
 	}
 	return last

@@ -64,16 +64,7 @@ func (c *Chat) ask(ctx context.Context, reasons bool, system, user string) (stri
 	} else {
 		asked["max_tokens"], asked["temperature"] = maxTokens, 0
 	}
-	body, err := json.Marshal(asked)
-	if err != nil {
-		return "", err
-	}
-	var reply string
-	err = c.endpoint.post(ctx, body, func(data []byte) error {
-		reply, err = c.reply(data)
-		return err
-	})
-	return reply, err
+	return call(ctx, c.endpoint, asked, c.reply)
 }
 
 // reply returns the text of the first choice of an answer. Some servers write the text as a list of parts.

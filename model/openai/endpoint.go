@@ -148,6 +148,20 @@ func redact(address string) string {
 	return address
 }
 
+// call sends asked as JSON, and returns what read makes of the answer. It repeats the request as [endpoint.post] does.
+func call[T any](ctx context.Context, e *endpoint, asked map[string]any,
+	read func(data []byte) (T, error)) (out T, err error) {
+	body, err := json.Marshal(asked)
+	if err != nil {
+		return out, err
+	}
+	err = e.post(ctx, body, func(data []byte) (err error) {
+		out, err = read(data)
+		return err
+	})
+	return out, err
+}
+
 // post sends body and passes the answer to read. If read fails, post does not send the request again. If the server
 // closes the connection, post sends the request once more, even if Attempts is 1.
 func (e *endpoint) post(ctx context.Context, body []byte, read func(data []byte) error) error {
@@ -305,10 +319,8 @@ func (e *endpoint) fault(format string, args ...any) error {
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

@@ -196,20 +196,8 @@ func (e *Embedder) batch(ctx context.Context, at *endpoint, texts []string) ([][
 
 // request embeds one batch. It repeats the request while the server is busy.
 func (e *Embedder) request(ctx context.Context, at *endpoint, texts []string) ([][]float32, error) {
-	body, err := json.Marshal(map[string]any{"model": e.o.Model, "input": texts, "encoding_format": "float"})
-	if err != nil {
-		return nil, err
-	}
-	var vectors [][]float32
-	err = at.post(ctx, body, func(data []byte) error {
-		var err error
-		vectors, err = e.decode(data, len(texts))
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return vectors, nil
+	asked := map[string]any{"model": e.o.Model, "input": texts, "encoding_format": "float"}
+	return call(ctx, at, asked, func(data []byte) ([][]float32, error) { return e.decode(data, len(texts)) })
 }
 
 // errBase64 means that a vector is not a list of numbers.

@@ -121,25 +121,12 @@ func cutText(text string, chars int) string {
 }
 
 func (r *Reranker) request(ctx context.Context, query string, texts []string) ([]float64, error) {
-	var body []byte
-	var err error
-	if r.shape == ShapeTEI {
-		body, err = json.Marshal(map[string]any{"query": query, "texts": texts, "truncate": true})
-	} else {
-		body, err = json.Marshal(map[string]any{"model": r.endpoint.Model, "query": query, "documents": texts,
-			"top_n":            len(texts),
-			"return_documents": false})
+	asked := map[string]any{"query": query, "texts": texts, "truncate": true}
+	if r.shape == ShapeCohere {
+		asked = map[string]any{"model": r.endpoint.Model, "query": query, "documents": texts, "top_n": len(texts),
+			"return_documents": false}
 	}
-	if err != nil {
-		return nil, err
-	}
-	var scores []float64
-	err = r.endpoint.post(ctx, body, func(data []byte) error {
-		var err error
-		scores, err = r.decode(data, len(texts))
-		return err
-	})
-	return scores, err
+	return call(ctx, r.endpoint, asked, func(data []byte) ([]float64, error) { return r.decode(data, len(texts)) })
 }
 
 // scoredText is a server's score for the text number Index. ShapeTEI sets Score, and ShapeCohere sets Relevance.

@@ -1,6 +1,9 @@
 package analysis
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -101,15 +104,11 @@ func Detect(sample string) string {
 		}
 		return true
 	})
-	best, second := "", ""
-	for language, n := range counts {
-		switch {
-		case n > counts[best] || n == counts[best] && language < best:
-			best, second = language, best
-		case n > counts[second] || n == counts[second] && language < second:
-			second = language
-		}
-	}
+	ranked := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(counts[b]-counts[a], strings.Compare(a, b))
+	})
+	ranked = append(ranked, "", "") // if there are fewer than two
+	best, second := ranked[0], ranked[1]
 	n := float64(counts[best])
 	// One repeated word, or single letters, may be anything: names in a formula, keys of a list.
 	if distinct[best] < 2 || longer[best] == 0 {

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -81,31 +82,16 @@ func isEmoji(raw string) bool {
 func emojiTerms(dst []Term, raw string) []Term {
 	n := len(dst)
 	add := func(term string) {
-		for _, t := range dst[n:] {
-			if t.Text == term {
-				return
-			}
-		}
-		if term != "" {
+		if term != "" && !slices.ContainsFunc(dst[n:], func(t Term) bool { return t.Text == term }) {
 			dst = append(dst, Term{Text: term, End: len(raw), Part: len(dst) > n})
 		}
 	}
-	whole := strings.Map(func(r rune) rune {
-		if r == picture || r == plainSign || r == zeroWidth {
-			return -1
-		}
-		return r
-	}, raw)
+	whole := without(raw, func(r rune) bool { return r == picture || r == plainSign || r == zeroWidth })
 	add(whole)
 	if whole == "" || strings.ContainsFunc(whole, isRegional) {
 		return dst
 	}
-	add(strings.Map(func(r rune) rune {
-		if isSkinTone(r) {
-			return -1
-		}
-		return r
-	}, whole))
+	add(without(whole, isSkinTone))
 	for _, r := range whole {
 		if !isSkinTone(r) && !isTag(r) && r != keycap && r != '#' && r != '*' {
 			add(string(r))

@@ -77,12 +77,7 @@ func (a *Analyzer) Telling(text string, tokens []Token) []Token {
 	if len(a.function) == 0 || !a.isQuestion(text) {
 		return tokens
 	}
-	kept := make([]Token, 0, len(tokens))
-	for _, t := range tokens {
-		if !a.FunctionWord(text[t.Start:t.End]) {
-			kept = append(kept, t)
-		}
-	}
+	kept := slices.DeleteFunc(slices.Clone(tokens), func(t Token) bool { return a.FunctionWord(text[t.Start:t.End]) })
 	if len(kept) == 0 {
 		return tokens
 	}
@@ -90,11 +85,8 @@ func (a *Analyzer) Telling(text string, tokens []Token) []Token {
 }
 
 func (a *Analyzer) isQuestion(text string) bool {
-	text = strings.TrimSpace(text)
-	for _, mark := range []string{"?", "？", "؟"} {
-		if strings.HasSuffix(text, mark) {
-			return true
-		}
+	if last, _ := utf8.DecodeLastRuneInString(strings.TrimSpace(text)); strings.ContainsRune("?？؟", last) {
+		return true
 	}
 	n, start := 0, false
 	a.Words(text, func(first, end int) bool {

@@ -393,13 +393,10 @@ func split(parts []part, raw string, elide bool) []part {
 		}
 		if start >= 0 {
 			switch {
-			case unicode.IsUpper(r) && unicode.IsLower(before):
-				end(i, false)
-			case unicode.IsUpper(r) && unicode.IsUpper(before) && wordAt(raw[i+utf8.RuneLen(r):]):
-				end(i, false)
-			case unicode.IsUpper(r) && isDigit(before) && lettersAt(raw[i:]) >= shortestSplit:
-				end(i, false)
-			case isDigit(r) && !isDigit(before) && letters >= shortestSplit:
+			case unicode.IsUpper(r) && unicode.IsLower(before),
+				unicode.IsUpper(r) && unicode.IsUpper(before) && wordAt(raw[i+utf8.RuneLen(r):]),
+				unicode.IsUpper(r) && isDigit(before) && lettersAt(raw[i:]) >= shortestSplit,
+				isDigit(r) && !isDigit(before) && letters >= shortestSplit:
 				end(i, false)
 			}
 		}
@@ -440,10 +437,7 @@ func lettersAt(s string) (n int) {
 func runTerms(dst []Term, raw string, query bool) (terms []Term, characters int) {
 	text := raw
 	if strings.ContainsFunc(raw, mayChange) {
-		if !norm.NFKC.IsNormalString(raw) {
-			text = norm.NFKC.String(raw)
-		}
-		text = withoutIgnorable(text)
+		text = without(norm.NFKC.String(raw), isIgnorable)
 	}
 	var buf [64]int
 	starts := buf[:0]
@@ -477,16 +471,14 @@ func runTerms(dst []Term, raw string, query bool) (terms []Term, characters int)
 	return dst, n
 }
 
-func withoutIgnorable(run string) string {
-	if !strings.ContainsFunc(run, isIgnorable) {
-		return run
-	}
+// without returns s without the characters that drop accepts.
+func without(s string, drop func(rune) bool) string {
 	return strings.Map(func(r rune) rune {
-		if isIgnorable(r) {
+		if drop(r) {
 			return -1
 		}
 		return r
-	}, run)
+	}, s)
 }
 
 // positionMap maps byte positions of a text after NFKC to positions in the original text. It has the starts of the

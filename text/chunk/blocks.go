@@ -78,8 +78,6 @@ type textRun struct {
 // scan reads src[begin:], where begin is the end of the frontmatter. It fills the fields of s.
 func (s *scanner) scan(src string, begin int) {
 	s.src = src
-	// These sizes are enough for most files.
-	s.text, s.headings = make([]textRun, 0, len(src)/80+8), make([]rawHeading, 0, len(src)/512+2)
 	for l := range linesFrom(src, begin) {
 		s.line(l)
 	}

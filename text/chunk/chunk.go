@@ -134,15 +134,13 @@ func read(treeName, name string, content []byte, githubSlugs bool) *source {
 	if ok {
 		front.read(s.src)
 	}
-	if ok && front.isRule(s.src) {
-		// The lines of dashes are rules of Markdown, with text between them.
-	} else if ok {
+	if ok && !front.isRule(s.src) {
 		s.front, begin = front, front.whole.end
 		s.doc.Frontmatter = sheaf.Span{Start: front.whole.start, End: front.whole.end}
 		s.doc.FrontmatterText = front.useless
 		s.doc.Aliases, s.doc.Tags = front.aliases, front.tags
 		s.doc.Properties, s.doc.Warnings = front.properties, front.warnings
-	} else if unclosedFrontmatter(s.src[s.start:]) {
+	} else if !ok && unclosed.MatchString(s.src[s.start:]) {
 		s.doc.Warnings = []sheaf.Warning{{Line: 1, Message: "frontmatter: no line --- closes it; it is read as text"}}
 	}
 	if strings.EqualFold(path.Ext(name), ".mdx") && !s.doc.FrontmatterText {

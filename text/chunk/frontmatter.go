@@ -71,11 +71,6 @@ func findFrontmatter(src string, start int) (f frontmatter, ok bool) {
 // unclosed matches the beginning of something that looks like frontmatter: the delimiter, and a key on the next line.
 var unclosed = regexp.MustCompile(`^---[ \t]*(\r\n|\n|\r)[A-Za-z_][A-Za-z0-9_-]*:([ \t\r\n]|$)`)
 
-// unclosedFrontmatter reports whether src begins like frontmatter although findFrontmatter found none.
-func unclosedFrontmatter(src string) bool {
-	return strings.HasPrefix(src, "---") && unclosed.MatchString(src)
-}
-
 func (f *frontmatter) read(src string) {
 	inner := src[f.inner.start:f.inner.end]
 	if blankText(inner) {

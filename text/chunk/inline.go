@@ -422,7 +422,6 @@ func inlineTarget(t string, i int) (target string, end int, ok bool) {
 // twice, the first definition counts.
 func (s *scanner) takeDefinitions() {
 	var joined strings.Builder
-	joined.Grow(s.paragraph[len(s.paragraph)-1].end - s.paragraph[0].start + 1)
 	for _, part := range s.paragraph {
 		joined.WriteString(s.src[part.start:part.end])
 		joined.WriteByte('\n')

@@ -27,14 +27,6 @@ type found struct {
 	text string
 }
 
-// addTags adds tags and keeps all tags sorted by their starts.
-func (f *foundMarks) addTags(tags []found) {
-	if len(tags) > 0 {
-		f.tags = append(f.tags, tags...)
-		slices.SortStableFunc(f.tags, func(a, b found) int { return a.start - b.start })
-	}
-}
-
 // wikiLink converts a parsed wiki link to a link. at is its range in the file.
 func wikiLink(kind sheaf.LinkKind, l wikilink.Link, at sheaf.Span) sheaf.Link {
 	return sheaf.Link{
@@ -76,9 +68,7 @@ func (f *finder) find(text string, base int) {
 		}
 	}
 	// A link ends after the links inside it.
-	if links := f.out.links[first:]; len(links) > 1 {
-		slices.SortStableFunc(links, func(a, b sheaf.Link) int { return a.Span.Start - b.Span.Start })
-	}
+	slices.SortStableFunc(f.out.links[first:], func(a, b sheaf.Link) int { return a.Span.Start - b.Span.Start })
 }
 
 // take adds the link or the HTML anchor in the construct c, which begins at byte i.
@@ -189,7 +179,6 @@ func (s *scanner) inline() foundMarks {
 	var out foundMarks
 	f := finder{inline: inline{definitions: s.definitions, footnotes: true}, out: &out}
 	attributes := s.attributes
-	marks := marksIn(s.src, "[#^<")
 	for i := 0; i < len(s.text); {
 		j := i + 1
 		for j < len(s.text) && s.text[j].more {
@@ -199,37 +188,12 @@ func (s *scanner) inline() foundMarks {
 		if len(attributes) > 0 && attributes[0].end == end { // the "#id" of a heading is not a tag
 			end, attributes = attributes[0].start, attributes[1:]
 		}
-		if start := s.text[i].start; marks.within(start, end) {
-			f.find(s.src[start:end], start)
-		}
+		f.find(s.src[s.text[i].start:end], s.text[i].start)
 		i = j
 	}
-	if len(s.anchors) > 0 {
-		out.blocks = append(out.blocks, s.anchors...)
-		slices.SortFunc(out.blocks, func(a, b found) int { return a.start - b.start })
-	}
+	out.blocks = append(out.blocks, s.anchors...)
+	slices.SortFunc(out.blocks, func(a, b found) int { return a.start - b.start })
 	return out
-}
-
-// marks has the next positions of some bytes in a text.
-type marks struct {
-	src, bytes string
-	next       [4]int // of each byte; len(src) for none
-}
-
-func marksIn(src, bytes string) marks { return marks{src, bytes, [4]int{-1, -1, -1, -1}} }
-
-// within reports whether the text has one of the bytes from start to end. Callers must ask in the order of the text.
-func (m *marks) within(start, end int) bool {
-	for i := range m.bytes {
-		if m.next[i] < start {
-			m.next[i] = indexByteFrom(m.src, m.bytes[i], start)
-		}
-		if m.next[i] < end {
-			return true
-		}
-	}
-	return false
 }
 
 // attribute matches the next attribute of a tag. Some programs write an attribute's value in braces.

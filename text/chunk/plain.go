@@ -61,7 +61,6 @@ type piece struct {
 
 func (w *plainWriter) String() string {
 	var b strings.Builder
-	b.Grow(len(w.text))
 	for i := range w.pieces {
 		p := &w.pieces[i]
 		if p.char != 0 {

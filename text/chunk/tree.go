@@ -2,6 +2,7 @@ package chunk
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"sheaf"
@@ -106,13 +107,14 @@ func nameHierarchies(chunks []sheaf.Chunk, parents []int, title string) {
 // share them. The tags of the frontmatter go to the root chunk, or to every piece if there is no root. The links of the
 // frontmatter go to the root chunk.
 func (s *source) distribute() {
-	found := s.scan.inline()
+	marks := s.scan.inline()
 	fields, tags := s.scan.fields()
-	found.addTags(tags)
+	marks.tags = append(marks.tags, tags...)
+	slices.SortStableFunc(marks.tags, func(a, b found) int { return a.start - b.start })
 	chunks := s.doc.Chunks
 	declared := s.doc.Tags[:len(s.doc.Tags):len(s.doc.Tags)]
 	// seen is, for each tag, the position after the last chunk that has it.
-	seen := make(map[string]int, len(declared)+len(found.tags))
+	seen := make(map[string]int, len(declared)+len(marks.tags))
 	tagged := len(chunks)
 	if chunks[0].ID == s.doc.ID {
 		tagged = 1
@@ -126,14 +128,14 @@ func (s *source) distribute() {
 	}
 	s.distributeFields(fields)
 	at := holders{chunks: chunks}
-	for _, link := range found.links {
+	for _, link := range marks.links {
 		first, last := at.holding(link.Span.Start, link.Span.End)
 		for i := first; i < last; i++ {
 			chunks[i].Links = append(chunks[i].Links, link)
 		}
 	}
 	at.first = 0
-	for _, tag := range found.tags {
+	for _, tag := range marks.tags {
 		key := strings.ToLower(tag.text)
 		if _, known := seen[key]; !known {
 			s.doc.Tags = append(s.doc.Tags, tag.text)
@@ -148,7 +150,7 @@ func (s *source) distribute() {
 		}
 	}
 	at.first = 0
-	for _, block := range found.blocks {
+	for _, block := range marks.blocks {
 		anchor := s.src[block.start] == '<'
 		first, last := at.holding(block.start, block.end)
 		for i := first; i < last; i++ {

@@ -84,18 +84,16 @@ func (l *worklist) findUnmounted(view *catalog.View, o *Options) error {
 		if tree.Root == "" {
 			continue
 		}
-		if _, err := os.Stat(tree.Root); errors.Is(err, fs.ErrNotExist) {
-			unmounted = append(unmounted, tree)
-			continue
-		}
-		there = true
+		_, err := os.Stat(tree.Root)
+		missing := errors.Is(err, fs.ErrNotExist)
+		there = there || !missing
 		mounted := isMount(tree.Root)
 		wasMounted := view.Settings().Extra[mountedKey(tree.Name)] != ""
-		if !mounted && !o.Rebuild && wasMounted && isEmpty(tree.Root) {
+		if missing || !mounted && !o.Rebuild && wasMounted && isEmpty(tree.Root) {
 			unmounted = append(unmounted, tree)
-			continue
+		} else {
+			l.mounted[tree.Name] = mounted
 		}
-		l.mounted[tree.Name] = mounted
 	}
 	if !there || len(unmounted) == 0 {
 		return nil

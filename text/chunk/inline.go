@@ -15,9 +15,6 @@ func isPunctuation(c byte) bool {
 
 // unescape returns Markdown text with its backslash escapes and entities decoded.
 func unescape(s string) string {
-	if strings.IndexByte(s, '\\') < 0 && strings.IndexByte(s, '&') < 0 {
-		return s
-	}
 	var b strings.Builder
 	for i := 0; i < len(s); {
 		switch c := s[i]; {

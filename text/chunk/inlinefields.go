@@ -298,14 +298,13 @@ func (s *source) distributeFields(found []field) {
 	for _, p := range s.doc.Properties {
 		declared[strings.ToLower(p.Name)] = true
 	}
-	at := holders{chunks: s.doc.Chunks}
 	for _, f := range found {
 		key := strings.ToLower(f.name)
 		if !declared[key] {
 			declared[key] = true
 			s.doc.Properties = append(s.doc.Properties, sheaf.Property{Name: f.name})
 		}
-		first, last := at.holding(f.start, f.end)
+		first, last := holding(s.doc.Chunks, f.start, f.end)
 		for i := first; i < last; i++ {
 			s.doc.Fields = append(s.doc.Fields, sheaf.Field{Position: i, Name: f.name, Value: f.value})
 		}

@@ -99,9 +99,6 @@ func (f *finder) take(c *construct, i int) {
 
 // percentDecode decodes escapes such as %20. If the result would be invalid text, it returns s.
 func percentDecode(s string) string {
-	if strings.IndexByte(s, '%') < 0 {
-		return showable(s)
-	}
 	if decoded, err := url.PathUnescape(s); err == nil && utf8.ValidString(decoded) && strings.IndexByte(decoded, 0) < 0 {
 		return decoded
 	}

@@ -28,9 +28,6 @@ func plainText(content string, definitions map[string]string) string {
 
 // showable returns s with U+FFFD for every NUL and every invalid byte.
 func showable(s string) string {
-	if utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 {
-		return s
-	}
 	return strings.Map(func(r rune) rune {
 		if r == 0 {
 			return utf8.RuneError

@@ -3,6 +3,7 @@ package chunk
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"strings"
 
 	"sheaf"
@@ -127,21 +128,19 @@ func (s *source) distribute() {
 		seen[strings.ToLower(tag)] = tagged
 	}
 	s.distributeFields(fields)
-	at := holders{chunks: chunks}
 	for _, link := range marks.links {
-		first, last := at.holding(link.Span.Start, link.Span.End)
+		first, last := holding(chunks, link.Span.Start, link.Span.End)
 		for i := first; i < last; i++ {
 			chunks[i].Links = append(chunks[i].Links, link)
 		}
 	}
-	at.first = 0
 	for _, tag := range marks.tags {
 		key := strings.ToLower(tag.text)
 		if _, known := seen[key]; !known {
 			s.doc.Tags = append(s.doc.Tags, tag.text)
 			seen[key] = 0
 		}
-		first, last := at.holding(tag.start, tag.end)
+		first, last := holding(chunks, tag.start, tag.end)
 		for i := first; i < last; i++ {
 			if i >= seen[key] {
 				chunks[i].Tags = append(chunks[i].Tags, tag.text)
@@ -149,10 +148,9 @@ func (s *source) distribute() {
 			}
 		}
 	}
-	at.first = 0
 	for _, block := range marks.blocks {
 		anchor := s.src[block.start] == '<'
-		first, last := at.holding(block.start, block.end)
+		first, last := holding(chunks, block.start, block.end)
 		for i := first; i < last; i++ {
 			// An anchor above a heading belongs to the section below it.
 			if next := i + 1; anchor && next == last && next < len(chunks) && chunks[next].HasHeading() &&
@@ -164,24 +162,15 @@ func (s *source) distribute() {
 	}
 }
 
-// holders finds the chunks that contain a part of the text. The starts and the ends of the chunks must never decrease.
-// Callers must ask for parts in the order of the text.
-type holders struct {
-	chunks []sheaf.Chunk
-	first  int // of the last answer
-}
-
 // holding returns which chunks contain a byte of the part start <= byte < end: those with first <= index < last. If no
 // chunk contains a byte of the part, for example between windows, it returns the next chunk. After the last chunk, it
-// returns the last chunk.
-func (h *holders) holding(start, end int) (first, last int) {
-	for h.first+1 < len(h.chunks) && h.chunks[h.first].Body.End <= start {
-		h.first++
-	}
-	for last = h.first + 1; last < len(h.chunks) && begin(&h.chunks[last]) < end; {
+// returns the last chunk. The starts and the ends of the chunks must never decrease.
+func holding(chunks []sheaf.Chunk, start, end int) (first, last int) {
+	first = sort.Search(len(chunks)-1, func(i int) bool { return chunks[i].Body.End > start })
+	for last = first + 1; last < len(chunks) && begin(&chunks[last]) < end; {
 		last++
 	}
-	return h.first, last
+	return first, last
 }
 
 // begin returns the position of the first byte of a chunk: of its heading, or else of its body.

@@ -134,7 +134,8 @@ func (c *Cursor) BlockImpacts(dst *Impacts, block int) {
 	readImpacts(dst, c.impacts[(1+block)*impactBytes:])
 }
 
-func (c *Cursor) lastOf(block int) uint32 {
+// LastOf returns the last ordinal that a block can have, or End for the last block.
+func (c *Cursor) LastOf(block int) uint32 {
 	if block < c.full {
 		return binary.LittleEndian.Uint32(c.lasts[block*ordinalBytes:]) & MaxOrdinal
 	}
@@ -145,26 +146,26 @@ func (c *Cursor) lastOf(block int) uint32 {
 // last ordinal that the block can have. For the last block, and after it, it returns End. SkipTo never moves back.
 func (c *Cursor) SkipTo(target uint32) (last uint32) {
 	b := c.shallow
-	if b >= c.full || c.lastOf(b) >= target {
-		return c.lastOf(b)
+	if b >= c.full || c.LastOf(b) >= target {
+		return c.LastOf(b)
 	}
 	// Gallop, then search: targets are usually near.
 	step, lo := 1, b
-	for lo+step < c.full && c.lastOf(lo+step) < target {
+	for lo+step < c.full && c.LastOf(lo+step) < target {
 		lo += step
 		step *= 2
 	}
 	hi := min(lo+step, c.full)
 	for lo+1 < hi {
 		mid := (lo + hi) / 2
-		if c.lastOf(mid) < target {
+		if c.LastOf(mid) < target {
 			lo = mid
 		} else {
 			hi = mid
 		}
 	}
 	c.shallow = hi
-	return c.lastOf(hi)
+	return c.LastOf(hi)
 }
 
 // CurrentBlock returns the number of the block that SkipTo chose, from 0.
@@ -177,9 +178,6 @@ func (c *Cursor) Blocks() int {
 	}
 	return c.full
 }
-
-// LastOf returns the last ordinal that a block can have, or End for the last block.
-func (c *Cursor) LastOf(block int) uint32 { return c.lastOf(block) }
 
 // blockData returns the encoded data from the start of a block on, or nil if the stored offset is invalid.
 func (c *Cursor) blockData(block int) []byte {
@@ -343,9 +341,9 @@ func (c *Cursor) decodeFull(block int) {
 	}
 	next := uint32(0)
 	if block > 0 {
-		next = c.lastOf(block-1) + 1
+		next = c.LastOf(block-1) + 1
 	}
-	if last := sumUp(c.docs[:], next); last >= c.limit || last != c.lastOf(block) {
+	if last := sumUp(c.docs[:], next); last >= c.limit || last != c.LastOf(block) {
 		c.fail("ordinals")
 		return
 	}
@@ -365,7 +363,7 @@ func (c *Cursor) decodeTail() {
 	b := c.blocks
 	next := uint32(0)
 	if c.full > 0 {
-		b, next = c.blockData(c.full), c.lastOf(c.full-1)+1
+		b, next = c.blockData(c.full), c.LastOf(c.full-1)+1
 	}
 	docs := c.docs[:c.tailN]
 	ok := true

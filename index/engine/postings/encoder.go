@@ -31,22 +31,12 @@ type Encoder struct {
 // len(positions).
 func (e *Encoder) Add(ordinal, length uint32, positions []uint32) {
 	e.all = append(e.all, positions...)
-	if e.df == 0 {
-		e.counted, e.positions = false, e.positions[:0]
-		e.single = Single{Ordinal: ordinal, Frequency: uint32(len(positions)), Position: positions[0]}
-	}
-	e.add(ordinal, length, uint32(len(positions)))
+	e.add(ordinal, length, uint32(len(positions)), false)
 }
 
 // AddCount appends a posting without positions and impacts. For one list, the caller must use only Add or only
 // AddCount.
-func (e *Encoder) AddCount(ordinal, frequency uint32) {
-	if e.df == 0 {
-		e.counted, e.positions = true, e.positions[:0]
-		e.single = Single{Ordinal: ordinal, Frequency: frequency}
-	}
-	e.add(ordinal, 0, frequency)
-}
+func (e *Encoder) AddCount(ordinal, frequency uint32) { e.add(ordinal, 0, frequency, true) }
 
 // An Occurrence is one place of a term. The position is in the lower 32 bits. The ordinal of the chunk is in the 24
 // bits above (see [MaxOrdinal]). The caller may use the upper 8 bits. They must then have the same value in all
@@ -58,19 +48,13 @@ func (o Occurrence) ordinal() uint32 { return uint32(o>>32) & MaxOrdinal }
 // AddOccurrences appends the postings of a term's occurrences. The caller must pass at least one occurrence, in rising
 // order. lengths are the lengths of the field in all chunks, by ordinal. The result is the same as with Add.
 func (e *Encoder) AddOccurrences(list []Occurrence, lengths []uint32) {
-	if e.df == 0 {
-		e.counted, e.positions = false, e.positions[:0]
-	}
 	for i := 0; i < len(list); {
 		chunk, from := list[i]>>32, i
 		for ; i < len(list) && list[i]>>32 == chunk; i++ {
 			e.all = append(e.all, uint32(list[i]))
 		}
 		ordinal := list[from].ordinal()
-		if e.df == 0 {
-			e.single = Single{Ordinal: ordinal, Frequency: uint32(i - from), Position: uint32(list[from])}
-		}
-		e.add(ordinal, lengths[ordinal], uint32(i-from))
+		e.add(ordinal, lengths[ordinal], uint32(i-from), false)
 	}
 }
 
@@ -85,7 +69,15 @@ func (e *Encoder) AddCounts(list []Occurrence) {
 	}
 }
 
-func (e *Encoder) add(ordinal, length, frequency uint32) {
+// add appends a posting. Unless counted is set, its positions are the last ones in e.all.
+func (e *Encoder) add(ordinal, length, frequency uint32, counted bool) {
+	if e.df == 0 {
+		e.counted, e.positions = counted, e.positions[:0]
+		e.single = Single{Ordinal: ordinal, Frequency: frequency}
+		if !counted {
+			e.single.Position = e.all[len(e.all)-int(frequency)]
+		}
+	}
 	e.docs[e.n], e.frequencies[e.n], e.lengths[e.n] = ordinal, frequency, length
 	e.n++
 	e.df++

@@ -150,21 +150,10 @@ func readMore(dst []uint32, src []byte, width uint, add uint32) (rest []byte, ok
 		if len(src) < 2 || int(src[0]) >= len(dst) {
 			return nil, false
 		}
-		at, high := src[0], uint32(src[1])
-		switch {
-		case high < 0x80: // the usual case
-			src = src[2:]
-		case len(src) > 2 && src[2] < 0x80:
-			high = high&0x7f | uint32(src[2])<<7
-			src = src[3:]
-		default:
-			src = src[1:]
-			var ok bool
-			if high, ok = uvarint(&src); !ok {
-				return nil, false
-			}
-		}
-		if uint64(high)>>(32-width) != 0 {
+		at := src[0]
+		src = src[1:]
+		high, ok := uvarint(&src)
+		if !ok || uint64(high)>>(32-width) != 0 {
 			return nil, false
 		}
 		if dst[at] += high << width; dst[at] < add {

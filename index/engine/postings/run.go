@@ -22,13 +22,9 @@ type RunEncoder struct {
 	positions int // start of the first posting's positions
 }
 
-// AddOccurrences does what [Encoder.AddOccurrences] does.
-func (e *RunEncoder) AddOccurrences(list []Occurrence) { e.add(list, false) }
-
-// AddCounts does what [Encoder.AddCounts] does.
-func (e *RunEncoder) AddCounts(list []Occurrence) { e.add(list, true) }
-
-func (e *RunEncoder) add(list []Occurrence, counted bool) {
+// Add appends the postings of a term's occurrences, as [Encoder.AddOccurrences] does. If counted is set, it writes no
+// positions, as [Encoder.AddCounts].
+func (e *RunEncoder) Add(list []Occurrence, counted bool) {
 	out := e.out
 	for i := 0; i < len(list); {
 		chunk, from := list[i]>>32, i
@@ -125,11 +121,7 @@ func (e *Encoder) AddRun(list List, counted bool, limit, base uint32, renumbered
 			e.all = e.all[:from]
 			continue
 		}
-		if e.df == 0 {
-			e.counted, e.positions = false, e.positions[:0]
-			e.single = Single{Ordinal: ordinal, Frequency: frequency, Position: e.all[from]}
-		}
-		e.add(ordinal, lengths[ordinal], frequency)
+		e.add(ordinal, lengths[ordinal], frequency, false)
 	}
 	if len(b) > 0 {
 		return fmt.Errorf("%w: %d bytes more than a run has", ErrCorrupt, len(b))

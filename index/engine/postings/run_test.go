@@ -52,13 +52,11 @@ func TestRun(t *testing.T) {
 		}
 		half := len(occurrencesOf(list[:n/2]))
 		all := occurrencesOf(list)
+		runs.Add(all[:half], counted)
+		runs.Add(all[half:], counted)
 		if counted {
-			runs.AddCounts(all[:half])
-			runs.AddCounts(all[half:])
 			once.AddCounts(occurrencesOf(left))
 		} else {
-			runs.AddOccurrences(all[:half])
-			runs.AddOccurrences(all[half:])
 			once.AddOccurrences(occurrencesOf(left), lengths)
 		}
 		must.Do(t, again.AddRun(runs.Finish(), counted, limit, base, to, lengths))

@@ -75,12 +75,6 @@ func (r *Reader) pagedSection(e entry) *Paged {
 	return p
 }
 
-// verify verifies the whole section with this entry.
-func (r *Reader) verify(e entry) error {
-	_, err := r.pagedSection(e).All()
-	return err
-}
-
 // Len returns the length of the section in bytes.
 func (p *Paged) Len() int { return len(p.data) }
 
@@ -98,10 +92,7 @@ func (p *Paged) Slice(offset, n int) ([]byte, error) {
 		return nil, nil
 	}
 	for i, last := offset/pageBytes, (offset+n-1)/pageBytes; i <= last; i++ {
-		switch done := p.done[i>>6].Load(); {
-		case done == ^uint64(0): // the pages of this word are verified
-			i |= 63
-		case done&(1<<(i&63)) == 0:
+		if p.done[i>>6].Load()&(1<<(i&63)) == 0 {
 			if err := p.verify(i); err != nil {
 				return nil, err
 			}
@@ -116,18 +107,9 @@ func (p *Paged) Records(numbers []uint32, size int) error {
 	if n := len(numbers); n > 0 && p.left.Load() == 0 && (int(numbers[n-1])+1)*size <= len(p.data) {
 		return nil
 	}
-	next := 0 // earlier pages are verified
 	for _, n := range numbers {
-		start := int(n) * size
-		if size > len(p.data)-start {
-			return p.Corrupt(len(p.data), "%d bytes at %d of a section of %d", size, start, len(p.data))
-		}
-		for next = max(next, start/pageBytes); next*pageBytes < start+size; next++ {
-			if p.done[next>>6].Load()&(1<<(next&63)) == 0 {
-				if err := p.verify(next); err != nil {
-					return err
-				}
-			}
+		if _, err := p.Slice(int(n)*size, size); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -185,7 +185,7 @@ func (r *Reader) Check() []error {
 	var faults []error
 	end := uint64(headerBytes)
 	for _, e := range r.entries {
-		if err := r.verify(e); err != nil {
+		if _, err := r.pagedSection(e).All(); err != nil {
 			faults = append(faults, err)
 		}
 		if e.offset < end {

@@ -43,9 +43,7 @@ func flush(fs vfs.FS, path, kind string, spare int64, builders []*Builder) error
 	var measuring sync.WaitGroup
 	measuring.Go(func() {
 		for i := range fields {
-			if fields[i].check(); kind != runKind {
-				fields[i].measure()
-			}
+			fields[i].measure(kind != runKind)
 		}
 	})
 	lengths := f.lengths()
@@ -245,21 +243,18 @@ func (f *flusher) vectorFields() []flushField {
 	return fields
 }
 
-func (f *flushField) check() {
+// measure checks that the parts of the field fit together. If depth is set, it then finds the depth for searches.
+func (f *flushField) measure(depth bool) {
+	var parts []vector.Part
 	for _, p := range f.parts {
 		if p.set.Encoder != f.parts[0].set.Encoder {
 			f.err = errors.New("vectors of one field have different numbers of dimensions")
+			return
 		}
-	}
-}
-
-func (f *flushField) measure() {
-	if f.err != nil {
-		return
-	}
-	var parts []vector.Part
-	for _, p := range f.parts {
 		parts = append(parts, vector.Part{Set: p.set})
+	}
+	if !depth {
+		return
 	}
 	f.depth, f.err = vector.Measure(context.Background().Err, parts, 0)
 }

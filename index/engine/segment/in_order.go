@@ -11,29 +11,14 @@ import (
 // encodes another range. If rest is not nil, inOrder calls rest after each written range. After an error of rest,
 // inOrder writes nothing more, and finish returns the error.
 func (w *fileWriter) inOrder(n, goroutines int, begin func() func(out *termLists, i int), rest func() error) {
-	run := w.kind == runKind
-	wrote := func(lists *termLists) {
-		if w.lists(lists); w.err == nil && rest != nil {
-			w.fail(rest())
-		}
-	}
-	if goroutines = min(goroutines, n); goroutines <= 1 {
-		encode := begin()
-		lists := termLists{run: run}
-		for i := 0; i < n && w.err == nil; i++ {
-			lists.reset()
-			encode(&lists, i)
-			wrote(&lists)
-		}
-		return
-	}
+	goroutines = max(1, min(goroutines, n))
 	results := make([]chan *termLists, n)
 	for i := range results {
 		results[i] = make(chan *termLists, 1)
 	}
 	free := make(chan *termLists, 2*goroutines)
 	for range cap(free) {
-		free <- &termLists{run: run}
+		free <- &termLists{run: w.kind == runKind}
 	}
 	var next atomic.Int64
 	var failed atomic.Bool
@@ -57,7 +42,9 @@ func (w *fileWriter) inOrder(n, goroutines int, begin func() func(out *termLists
 	for _, result := range results {
 		lists := <-result
 		if !failed.Load() {
-			wrote(lists)
+			if w.lists(lists); w.err == nil && rest != nil {
+				w.fail(rest())
+			}
 			failed.Store(w.err != nil)
 		}
 		free <- lists

@@ -40,10 +40,8 @@ func (l *termLists) reset() {
 // lengths by ordinal. The caller must add the chunks in order.
 func (l *termLists) add(list []postings.Occurrence, form bool, lengths []uint32) {
 	switch {
-	case l.run && form:
-		l.runs.AddCounts(list)
 	case l.run:
-		l.runs.AddOccurrences(list)
+		l.runs.Add(list, form)
 	case form:
 		l.encoder.AddCounts(list)
 	default:
@@ -136,9 +134,6 @@ func (m *recentMasks) find(mask uint64) int {
 	m.add(mask)
 	return recentCount
 }
-
-// code reads the first number of a dictionary entry.
-func (d *decoder) code() uint64 { return d.number(maxCode) }
 
 // lists writes the posting lists in l, and the dictionary entries of their terms, to the end of the file.
 func (w *fileWriter) lists(l *termLists) {

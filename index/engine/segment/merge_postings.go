@@ -2,8 +2,9 @@ package segment
 
 import (
 	"bytes"
-	"slices"
-	"sync"
+	"cmp"
+
+	"golang.org/x/sync/errgroup"
 
 	"sheaf/index/engine/postings"
 )
@@ -46,48 +47,27 @@ func (m *merger) postings() error {
 }
 
 func (m *merger) countLetters() (*[256]int, error) {
-	counts, errs := make([][256]int, len(m.inputs)), make([]error, len(m.inputs))
-	countIn := func(i int) {
-		terms := m.inputs[i].Reader.Terms()
-		for n := 0; errs[i] == nil && terms.Next(); n++ {
-			count(&counts[i], terms.Key())
-			if n%1024 == 0 {
-				errs[i] = m.ctx.Err()
+	counts := make([][256]int, len(m.inputs))
+	var group errgroup.Group
+	group.SetLimit(max(m.goroutines, 1))
+	for i, in := range m.inputs {
+		group.Go(func() error {
+			terms := in.Reader.Terms()
+			for terms.Next() && m.ctx.Err() == nil {
+				count(&counts[i], terms.Key())
 			}
-		}
-		if errs[i] == nil {
-			errs[i] = terms.Err()
-		}
+			return cmp.Or(m.ctx.Err(), terms.Err())
+		})
 	}
-	for some := range slices.Chunk(numbersTo(len(m.inputs)), max(m.goroutines, 1)) {
-		var wait sync.WaitGroup
-		for _, i := range some {
-			wait.Go(func() { countIn(i) })
-		}
-		wait.Wait()
-		if err := m.callPause(); err != nil {
-			return nil, err
-		}
+	if err := cmp.Or(group.Wait(), m.callPause()); err != nil {
+		return nil, err
 	}
-	for i := range counts {
-		if errs[i] != nil {
-			return nil, errs[i]
-		}
-		if i > 0 {
-			for b, n := range counts[i] {
-				counts[0][b] += n
-			}
+	for _, more := range counts[1:] {
+		for b, n := range more {
+			counts[0][b] += n
 		}
 	}
 	return &counts[0], nil
-}
-
-func numbersTo(n int) []int {
-	out := make([]int, n)
-	for i := range out {
-		out[i] = i
-	}
-	return out
 }
 
 // bounds returns the first term of every range except the first range. Each of these terms begins a block of the

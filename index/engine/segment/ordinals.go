@@ -106,21 +106,11 @@ func (s Bitset) Next(i int) int {
 // AppendRuns appends s as runs of adjacent ordinals. A run is two uvarints: the gap after the previous run, and the
 // length of the run minus one. The chunks of a document are adjacent, so a set of whole documents has few runs.
 func (s Bitset) AppendRuns(dst []byte) []byte {
-	last := 0
-	for i := s.Next(0); i >= 0; i = s.Next(last) {
-		end := i + 1
-		for end>>6 < len(s) && s.Has(uint32(end)) {
-			end++
-		}
-		dst = appendRun(dst, i-last, end-i)
-		last = end
+	w := runWriter{out: dst}
+	for i := s.Next(0); i >= 0; i = s.Next(i + 1) {
+		w.add(i)
 	}
-	return dst
-}
-
-func appendRun(dst []byte, gap, length int) []byte {
-	dst = binary.AppendUvarint(dst, uint64(gap))
-	return binary.AppendUvarint(dst, uint64(length-1))
+	return w.finish()
 }
 
 // ReadRuns reads what AppendRuns wrote and adds it to s, a set of ordinals below n. It returns false for invalid bytes.
@@ -164,7 +154,8 @@ func (w *runWriter) add(ordinal int) {
 
 func (w *runWriter) flush() {
 	if w.end > w.start {
-		w.out = appendRun(w.out, w.start-w.last, w.end-w.start)
+		w.out = binary.AppendUvarint(w.out, uint64(w.start-w.last))
+		w.out = binary.AppendUvarint(w.out, uint64(w.end-w.start-1))
 		w.last = w.end
 	}
 }

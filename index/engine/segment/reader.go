@@ -10,8 +10,6 @@ import (
 	"slices"
 	"sort"
 	"strings"
-	"sync"
-	"unsafe"
 
 	"sheaf/index/engine/postings"
 	"sheaf/index/vfs"
@@ -269,18 +267,14 @@ func (r *Reader) fault(err error, section string) error {
 	return err
 }
 
-// cursors holds unused cursors for reuse. They already have memory for a key.
-var cursors = sync.Pool{New: func() any { return &tableCursor{key: make([]byte, 0, 256)} }}
-
 // Find returns the ordinal of the chunk with this identifier, or false without such a chunk.
 func (r *Reader) Find(id string) (ordinal uint32, ok bool, err error) {
-	c := cursors.Get().(*tableCursor)
-	defer cursors.Put(c)
+	var c tableCursor
 	c.reset(r.ids)
-	if !c.find(unsafe.Slice(unsafe.StringData(id), len(id))) { // find only reads the key
+	if !c.find([]byte(id)) {
 		return 0, false, c.err
 	}
-	ordinal, err = r.ordinalAt(c)
+	ordinal, err = r.ordinalAt(&c)
 	return ordinal, err == nil, err
 }
 
@@ -473,7 +467,7 @@ func (t *Terms) decode() bool {
 		l := &t.term.lists[i]
 		*l = listRef{at: int(t.offset)}
 		if i > 0 {
-			code = d.code()
+			code = d.number(maxCode)
 		}
 		l.df = int(code >> 1)
 		if l.df == 1 {

@@ -216,7 +216,7 @@ func kindTables() map[tableKind][]byte {
 		key := fmt.Sprintf("key%0*d", 3+i/20*30, i) // the last keys share more bytes than 4 bits can count
 		ofBytes.add(key, []byte{1, byte(i)})
 		ofNumbers.addNumber(key, i*i%41)
-		ofRuns.addRuns(key, appendRun(appendRun(nil, i*i%41, 1+i), 2, 1)[:2+i%2*2])
+		ofRuns.addRuns(key, []byte{byte(i * i % 41), byte(i), 2, 0}[:2+i%2*2])
 	}
 	return map[tableKind][]byte{tableOfBytes: ofBytes.finish(), tableOfNumbers: ofNumbers.finish(),
 		tableOfRuns: ofRuns.finish()}

@@ -41,7 +41,7 @@ const (
 	//   - a zigzag uvarint: the start of the first run. It is relative to the end of the previous entry's first run,
 	//     or to 0 in a new block.
 	//   - a uvarint: twice the length of the first run less one, plus 1 if there are more runs
-	//   - if there are more runs, their length in bytes as a uvarint, and the runs as appendRun writes them
+	//   - if there are more runs, their length in bytes as a uvarint, and the runs as a runWriter writes them
 	tableOfRuns
 	// tableOfTerms has payloads that show where they end. A reader that has read a payload must set the field rest of
 	// the cursor.
@@ -111,7 +111,7 @@ func (w *tableWriter) addNumber(key string, n int) {
 	w.number = n
 }
 
-// addRuns adds an entry to a table of runs. runs has at least one run, as appendRun writes them.
+// addRuns adds an entry to a table of runs. runs has at least one run, as a runWriter writes them.
 func (w *tableWriter) addRuns(key string, runs []byte) {
 	w.key(key)
 	start, _ := uvarint(&runs)

@@ -71,17 +71,11 @@ func (s *Set) compareAllowed(ctx context.Context, w *worker, allowed []uint64) e
 		w.index = w.index[:0]
 		return err
 	}
-	if allowed == nil {
-		for row := range s.Count {
-			if w.index = append(w.index, uint32(row)); len(w.index) == blockRows {
-				if err := flush(); err != nil {
-					return err
-				}
-			}
+	for at := range (s.Chunks + 63) / 64 {
+		word := ^uint64(0)
+		if allowed != nil {
+			word = allowed[at]
 		}
-		return flush()
-	}
-	for at, word := range allowed {
 		for ; word != 0; word &= word - 1 {
 			ordinal := at<<6 | bits.TrailingZeros64(word)
 			if ordinal >= s.Chunks {

@@ -52,23 +52,27 @@ func ValidateParts(f sheaf.Filter, what string, limit int) error {
 
 // parts counts the conditions on columns in f.
 func parts(f sheaf.Filter) (n int) {
-	switch f := f.(type) {
-	case nil:
-		return 0
-	case sheaf.And:
-		for _, part := range f {
-			n += parts(part)
-		}
-		return n
-	case sheaf.Or:
-		for _, part := range f {
-			n += parts(part)
-		}
-		return n
-	case sheaf.Not:
-		return parts(f.Filter)
+	inner, leaf := innerFilters(f)
+	for _, part := range inner {
+		n += parts(part)
 	}
-	return 1
+	if leaf && f != nil {
+		n++
+	}
+	return n
+}
+
+// innerFilters returns the filters inside f. If f is a condition on a column, it returns none, and leaf is true.
+func innerFilters(f sheaf.Filter) (inner []sheaf.Filter, leaf bool) {
+	switch f := f.(type) {
+	case sheaf.And:
+		return f, false
+	case sheaf.Or:
+		return f, false
+	case sheaf.Not:
+		return []sheaf.Filter{f.Filter}, false
+	}
+	return nil, true
 }
 
 func (v *VectorRequest) validate() error {
@@ -160,24 +164,12 @@ func validateFilter(f sheaf.Filter, depth int) error {
 	if depth > maxNesting {
 		return sheaf.Invalidf("request: the filter nests more than %d deep", maxNesting)
 	}
-	switch f := f.(type) {
-	case nil:
-		if depth > 0 {
-			return sheaf.Invalidf("request: a part of the filter is nil")
-		}
-	case sheaf.And:
-		return validateFilters(f, depth+1)
-	case sheaf.Or:
-		return validateFilters(f, depth+1)
-	case sheaf.Not:
-		return validateFilter(f.Filter, depth+1)
+	if f == nil && depth > 0 {
+		return sheaf.Invalidf("request: a part of the filter is nil")
 	}
-	return nil
-}
-
-func validateFilters(list []sheaf.Filter, depth int) error {
-	for _, f := range list {
-		if err := validateFilter(f, depth); err != nil {
+	inner, _ := innerFilters(f)
+	for _, part := range inner {
+		if err := validateFilter(part, depth+1); err != nil {
 			return err
 		}
 	}

@@ -8,13 +8,7 @@ import (
 
 // ErrMadeOtherwise means that this program made the store with other settings than the requested ones. Empty the
 // store and fill it again, or choose another place. It wraps sheaf.ErrInvalid.
-var ErrMadeOtherwise error = madeOtherwise{}
-
-type madeOtherwise struct{}
-
-func (madeOtherwise) Error() string { return sheaf.ErrInvalid.Error() }
-
-func (madeOtherwise) Unwrap() error { return sheaf.ErrInvalid }
+var ErrMadeOtherwise = fmt.Errorf("%w", sheaf.ErrInvalid)
 
 // VectorField is a vector field of a store: its name, its model and its number of dimensions.
 type VectorField struct {

@@ -30,19 +30,28 @@ func (b *Backend) Count(ctx context.Context, req store.Request) (int, error) {
 }
 
 // matches returns every hit of a request, in no order. Hits have no scores unless scores is true.
-func (b *Backend) matches(ctx context.Context, req store.Request, scores bool) (sheaf.Ranking, error) {
+func (b *Backend) matches(ctx context.Context, req store.Request, scores bool) (all sheaf.Ranking, err error) {
 	if err := req.Validate(); err != nil {
 		return nil, err
 	}
+	err = b.read(ctx, func() (err error) {
+		all, err = b.find(req, scores)
+		return err
+	})
+	return all, err
+}
+
+// read calls f while no write changes the chunks. If the store is closed, or ctx has ended, it fails without calling f.
+func (b *Backend) read(ctx context.Context, f func() error) error {
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return err
 	}
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	if b.closed {
-		return nil, errClosed
+		return errClosed
 	}
-	return b.find(req, scores)
+	return f()
 }
 
 // find does the work of matches. The caller must hold b.mu.

@@ -8,13 +8,12 @@ import (
 	"strings"
 
 	"sheaf"
-	"sheaf/store/storekit"
 )
 
 // Alias implements [store.Switcher]. One request gives the index and its dictionary their second names. If a foreign
 // index has one of these names, Alias fails and changes nothing.
 func (s *Store) Alias(ctx context.Context, name string) error {
-	if !storekit.PlainName(name, "_-", 200) {
+	if !indexName.MatchString(name) {
 		return sheaf.Invalidf("alias %q: must be at most 200 lower-case letters, digits, '-' and '_', a letter first", name)
 	}
 	ctx, stop, err := s.calls.Begin(ctx)

@@ -16,6 +16,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -147,10 +148,13 @@ func newStore(o Options) *Store {
 	return s
 }
 
+// indexName matches the names of indices that a store may have.
+var indexName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,199}$`)
+
 // prepare sets defaults, and returns an error for options that no server accepts.
 func (o *Options) prepare() error {
 	name := o.Dialect.String()
-	if !storekit.PlainName(o.Index, "_-", 200) {
+	if !indexName.MatchString(o.Index) {
 		return sheaf.Invalidf(
 			"open %s: index %q: must be at most 200 lower-case letters, digits, '-' and '_', a letter first", name, o.Index)
 	}

@@ -379,15 +379,8 @@ func (w *words) phrase(n storekit.Phrase, fields []int) object {
 		held := object{"match_phrase": object{"t." +
 			plainField(w.plan.Fields[f].Name): object{"query": text, "slop": n.Slop}}}
 		var terms []any
-		counted := map[string]float64{}
-		for _, t := range n.Tokens {
-			counted[t.Text] += n.Factor
-		}
-		for _, t := range n.Tokens {
-			if factor := counted[t.Text]; factor > 0 {
-				delete(counted, t.Text)
-				terms = append(terms, w.single(t.Text, f, factor))
-			}
+		for _, t := range n.Terms() {
+			terms = append(terms, w.single(t.Text, f, t.Factor))
 		}
 		parts = append(parts, object{"bool": object{"filter": []any{held}, "should": terms}})
 	}

@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -142,6 +143,9 @@ func (o *Options) connection() (*pgxpool.Config, error) {
 	return config, nil
 }
 
+// schemaName matches the names of schemas that a store may have.
+var schemaName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`)
+
 // prepare sets defaults, and returns an error for options that no server accepts.
 func (o *Options) prepare() error {
 	o.Schema = cmp.Or(o.Schema, DefaultSchema)
@@ -149,7 +153,7 @@ func (o *Options) prepare() error {
 	if o.HNSW != 0 && (o.HNSW < 2 || o.HNSW > 100) {
 		return sheaf.Invalidf("open postgres: hnsw is %d: must be 0 or within 2..100", o.HNSW)
 	}
-	if !storekit.PlainName(o.Schema, "_", 48) {
+	if !schemaName.MatchString(o.Schema) {
 		return sheaf.Invalidf("open postgres: schema %q: must be at most 48 lower-case letters, digits and underscores, a "+
 			"letter first", o.Schema)
 	}

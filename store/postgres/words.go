@@ -275,17 +275,11 @@ func (w *words) phrase(p storekit.Phrase) string {
 	var texts, names []string
 	var at []int32
 	var parts []storekit.Node
-	where := map[string]int{}
 	for _, t := range p.Tokens {
 		texts, at = append(texts, t.Text), append(at, int32(t.Position))
-		if j, ok := where[t.Text]; ok {
-			term := parts[j].(storekit.Term)
-			term.Factor += p.Factor
-			parts[j] = term
-			continue
-		}
-		where[t.Text] = len(parts)
-		parts = append(parts, storekit.Term{Text: t.Text, Fields: p.Fields, Factor: p.Factor})
+	}
+	for _, term := range p.Terms() {
+		parts = append(parts, term)
 	}
 	for _, f := range p.Fields {
 		names = append(names, w.plan.Fields[f].Name)

@@ -61,6 +61,20 @@ type Phrase struct {
 	Factor float64
 }
 
+// Terms returns the terms that a phrase scores, each once. A term that occurs n times has n times the factor.
+func (p Phrase) Terms() (terms []Term) {
+	at := map[string]int{} // the index of each term
+	for _, t := range p.Tokens {
+		i, known := at[t.Text]
+		if !known {
+			i, terms = len(terms), append(terms, Term{Text: t.Text, Fields: p.Fields})
+			at[t.Text] = i
+		}
+		terms[i].Factor += p.Factor
+	}
+	return terms
+}
+
 // Token is a term of a phrase.
 type Token struct {
 	Text     string
@@ -80,26 +94,12 @@ func (Bool) node()   {}
 
 // Repeats reports whether a phrase with slop contains a word twice. In some stores, one occurrence of the word in a
 // text then matches both words of the phrase.
-func (p *Plan) Repeats() bool { return repeats(p.Root) }
-
-func repeats(n Node) bool {
-	switch n := n.(type) {
-	case Phrase:
-		seen := map[string]bool{}
-		for _, t := range n.Tokens {
-			if seen[t.Text] && n.Slop > 0 {
-				return true
-			}
-			seen[t.Text] = true
-		}
-	case Bool:
-		for _, parts := range [][]Node{n.Must, n.Should, n.MustNot} {
-			if slices.ContainsFunc(parts, repeats) {
-				return true
-			}
-		}
-	}
-	return false
+func (p *Plan) Repeats() (found bool) {
+	Walk(p.Root, func(n Node) {
+		phrase, ok := n.(Phrase)
+		found = found || ok && phrase.Slop > 0 && len(phrase.Terms()) < len(phrase.Tokens)
+	})
+	return found
 }
 
 // Compile analyzes the words of a request and returns their plan. The caller must have validated the request.

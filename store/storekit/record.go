@@ -2,7 +2,6 @@ package storekit
 
 import (
 	"fmt"
-	"strings"
 
 	"sheaf/store"
 )
@@ -26,16 +25,4 @@ func (m Made) Same(need Made, place string) error {
 			"it again, or fill another %[2]s", store.ErrMadeOtherwise, place, m.K1, m.B, need.K1, need.B)
 	}
 	return nil
-}
-
-// PlainName reports whether a name is plain. A plain name begins with a lower-case letter, and continues with
-// lower-case letters, digits and the characters in marks. Its length in bytes is at most limit.
-func PlainName(name, marks string, limit int) bool {
-	for i, r := range name {
-		letter := r >= 'a' && r <= 'z'
-		if !letter && (i == 0 || !(r >= '0' && r <= '9' || strings.ContainsRune(marks, r))) {
-			return false
-		}
-	}
-	return name != "" && len(name) <= limit
 }

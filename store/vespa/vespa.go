@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -122,11 +123,14 @@ func (o *Options) prepare() error {
 	return o.Prepare("vespa", maxDims)
 }
 
+// schemaName matches the names of schemas that a store may have.
+var schemaName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,99}$`)
+
 // validate sets a default for Feeds, and checks the options of the application package.
 func (o *Options) validate() error {
 	o.Feeds = cmp.Or(o.Feeds, defaultFeeds)
 	switch {
-	case !storekit.PlainName(o.Schema, "_", 100):
+	case !schemaName.MatchString(o.Schema):
 		return sheaf.Invalidf("open vespa: schema %q: must be at most 100 lower-case letters, digits and underscores, a "+
 			"letter first", o.Schema)
 	case o.Feeds < 1 || o.Feeds > 1000:

@@ -13,66 +13,49 @@ const maxParts = 10_000
 
 // condition is a filter in GraphQL, or one of the special conditions everything and nothing.
 type condition struct {
-	where     string
-	all, none bool
+	where string
 	// loose means that the condition lets too many chunks pass. The store must then test each hit with the filter.
 	loose bool
 }
 
 var (
-	everything = condition{all: true}
-	nothing    = condition{none: true}
+	everything = condition{where: "true"}
+	nothing    = condition{where: "false"}
 )
+
+// all reports whether every chunk meets the condition. none reports whether no chunk does.
+func (c condition) all() bool  { return c.where == everything.where }
+func (c condition) none() bool { return c.where == nothing.where }
 
 func test(path, operator, value string) condition {
 	return condition{where: fmt.Sprintf("{path:[%q] operator:%s valueText:%s}", path, operator, value)}
 }
 
-// and() joins conditions, as or() and not() do. Results never contain everything and nothing as parts.
-func and(list ...condition) condition {
+// and() joins conditions, as or() and negate() do. Results never contain everything and nothing as parts.
+func and(list ...condition) condition { return joined("And", list, everything, nothing) }
+
+func or(list ...condition) condition { return joined("Or", list, nothing, everything) }
+
+// joined joins conditions with an operator. It omits the condition neutral, which has no effect. If list has the
+// condition decisive, that condition is the result.
+func joined(operator string, list []condition, neutral, decisive condition) condition {
 	var parts []string
-	loose := false
+	loose, decided := false, false
 	for _, c := range list {
-		loose = loose || c.loose
-		switch {
-		case c.none:
-			return nothing
-		case !c.all:
+		loose, decided = loose || c.loose, decided || c.where == decisive.where
+		if c.where != neutral.where {
 			parts = append(parts, c.where)
 		}
 	}
-	return joined("And", parts, everything, loose)
-}
-
-func or(list ...condition) condition {
-	var parts []string
-	loose, all := false, false
-	for _, c := range list {
-		loose = loose || c.loose
-		switch {
-		case c.all:
-			all = true
-		case !c.none:
-			parts = append(parts, c.where)
-		}
+	switch {
+	case decided:
+		return condition{decisive.where, loose && !decisive.none()}
+	case len(parts) == 0:
+		return condition{neutral.where, loose}
+	case len(parts) == 1:
+		return condition{parts[0], loose}
 	}
-	if all {
-		return condition{all: true, loose: loose}
-	}
-	return joined("Or", parts, nothing, loose)
-}
-
-func joined(operator string, parts []string, none condition, loose bool) condition {
-	out := none
-	switch len(parts) {
-	case 0:
-	case 1:
-		out = condition{where: parts[0]}
-	default:
-		out = condition{where: "{operator:" + operator + " operands:[" + strings.Join(parts, " ") + "]}"}
-	}
-	out.loose = loose
-	return out
+	return condition{"{operator:" + operator + " operands:[" + strings.Join(parts, " ") + "]}", loose}
 }
 
 // negate returns the opposite of a condition. For a loose condition, which lets too many chunks pass, it returns
@@ -80,10 +63,10 @@ func joined(operator string, parts []string, none condition, loose bool) conditi
 func negate(c condition) condition {
 	switch {
 	case c.loose:
-		return condition{all: true, loose: true}
-	case c.all:
+		return condition{everything.where, true}
+	case c.all():
 		return nothing
-	case c.none:
+	case c.none():
 		return everything
 	}
 	return condition{where: "{operator:Not operands:[" + c.where + "]}"}

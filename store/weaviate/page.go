@@ -41,7 +41,7 @@ func (a growingRequest) query() string {
 	} else {
 		arguments = append(arguments, `sort:[{path:["cid"] order:asc}]`)
 	}
-	if !a.where.all {
+	if !a.where.all() {
 		arguments = append(arguments, "where:"+a.where.where)
 	}
 	fields := "cid"
@@ -106,9 +106,9 @@ func (s *Store) page(a growingRequest, list []answerObject) (page, error) {
 
 // count counts the objects of a class that meet a condition.
 func (s *Store) count(ctx context.Context, class string, c condition) (int, error) {
-	where := c.where
-	if where != "" {
-		where = "(where:" + where + ")"
+	where := ""
+	if !c.all() {
+		where = "(where:" + c.where + ")"
 	}
 	answer, err := ask[struct {
 		Aggregate map[string][]struct{ Meta struct{ Count *int } }

@@ -19,7 +19,7 @@ func (s *Store) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking,
 	}
 	return timed(ctx, s, func(ctx context.Context) (sheaf.Ranking, error) {
 		a, err := s.prepare(&req)
-		if err != nil || a.where.none {
+		if err != nil || a.where.none() {
 			return nil, err
 		}
 		out, err := s.firstHits(ctx, a, req.Limit)
@@ -36,7 +36,7 @@ func (s *Store) Count(ctx context.Context, req store.Request) (int, error) {
 		req = s.o.Unscored(req)
 		a, err := s.prepare(&req)
 		switch {
-		case err != nil || a.where.none:
+		case err != nil || a.where.none():
 			return 0, err
 		case !a.meaning && !a.where.loose:
 			return s.count(ctx, a.class, and(a.where, a.wordCondition))

@@ -16,6 +16,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -92,22 +93,15 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 
 // prepare sets defaults, and returns an error for options that no server accepts.
 func (o *Options) prepare() error {
-	if !className(o.Class) {
+	if !className.MatchString(o.Class) {
 		return sheaf.Invalidf("open weaviate: class %q: must be at most 100 letters, digits and underscores, a capital first",
 			o.Class)
 	}
 	return o.Prepare("weaviate", maxDims)
 }
 
-func className(s string) bool {
-	for i, r := range s {
-		capital := r >= 'A' && r <= 'Z'
-		if !capital && (i == 0 || !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_')) {
-			return false
-		}
-	}
-	return s != "" && len(s) <= 100
-}
+// className matches the names of classes that a store may have.
+var className = regexp.MustCompile(`^[A-Z][A-Za-z0-9_]{0,99}$`)
 
 func (s *Store) fault(category error, format string, args ...any) error {
 	return fmt.Errorf("weaviate %s: %w: %s", s.o.Class, category, fmt.Sprintf(format, args...))

@@ -51,23 +51,30 @@ func (d *decoder) int() int64 {
 	return n
 }
 
-func (d *decoder) byte() byte {
-	if d.pos >= len(d.b) {
+// take returns the next n bytes. If fewer are left, this is a fault, and the result is nil.
+func (d *decoder) take(n int) []byte {
+	if n > len(d.b)-d.pos {
 		d.fail()
-		return 0
+		return nil
 	}
-	d.pos++
-	return d.b[d.pos-1]
+	d.pos += n
+	return d.b[d.pos-n : d.pos]
+}
+
+func (d *decoder) byte() byte {
+	if b := d.take(1); b != nil {
+		return b[0]
+	}
+	return 0
 }
 
 // f64 reads the number of a property's value. NaN is a fault.
 func (d *decoder) f64() float64 {
-	if len(d.b)-d.pos < 8 {
-		d.fail()
+	b := d.take(8)
+	if b == nil {
 		return 0
 	}
-	d.pos += 8
-	f := math.Float64frombits(binary.LittleEndian.Uint64(d.b[d.pos-8:]))
+	f := math.Float64frombits(binary.LittleEndian.Uint64(b))
 	if math.IsNaN(f) {
 		d.fail()
 		return 0
@@ -75,15 +82,7 @@ func (d *decoder) f64() float64 {
 	return f
 }
 
-func (d *decoder) str() string {
-	n := d.uint()
-	if n > len(d.b)-d.pos {
-		d.fail()
-		return ""
-	}
-	d.pos += n
-	return view(d.b[d.pos-n : d.pos])
-}
+func (d *decoder) str() string { return view(d.take(d.uint())) }
 
 // count reads the number of entries that follow, each at least size bytes long. A number that exceeds the rest of the
 // data is a fault, because it could cause a large allocation.

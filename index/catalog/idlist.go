@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"encoding/binary"
+	"sort"
 	"strings"
 
 	"sheaf/index/vfs/sectionfile"
@@ -133,25 +134,19 @@ func (l *idList) id(i int) (string, error) {
 // lowerBound returns the number of the first ID that is not before id. exact reports whether that ID equals id.
 func (l *idList) lowerBound(id string) (i int, exact bool, err error) {
 	c := idCursor{list: l}
-	low, high := 0, (l.n+idGroup-1)/idGroup // the last group that begins at or before id is below high
-	for low < high {
-		middle := (low + high) / 2
-		if err := c.seek(middle * idGroup); err != nil {
-			return 0, false, err
+	after := sort.Search((l.n+idGroup-1)/idGroup, func(group int) bool { // the first group that begins after id
+		if err == nil {
+			err = c.seek(group * idGroup)
 		}
-		if strings.Compare(view(c.key), id) <= 0 {
-			low = middle + 1
-		} else {
-			high = middle
-		}
-	}
-	if low == 0 {
-		return 0, false, nil
-	}
-	if err := c.seek((low - 1) * idGroup); err != nil {
+		return err != nil || view(c.key) > id
+	})
+	if err != nil || after == 0 {
 		return 0, false, err
 	}
-	end := min(low*idGroup, l.n)
+	if err := c.seek((after - 1) * idGroup); err != nil {
+		return 0, false, err
+	}
+	end := min(after*idGroup, l.n)
 	for c.at < end {
 		if order := strings.Compare(view(c.key), id); order >= 0 {
 			return c.at, order == 0, nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+	"sort"
 
 	"sheaf/index/vfs/sectionfile"
 )
@@ -81,26 +82,21 @@ func (t *keyTable) find(to []keyItem, key uint64) ([]keyItem, error) {
 	if err != nil {
 		return to, err
 	}
-	low, high := 0, int(count)
-	for low < high {
-		middle := (low + high) / 2
-		k, err := t.number(8+8*middle, 8)
-		if err != nil {
-			return to, err
+	found := uint64(0) // the key at index i below
+	i := sort.Search(int(count), func(i int) bool {
+		k := uint64(0)
+		if err == nil {
+			k, err = t.number(8+8*i, 8)
 		}
-		if k < key {
-			low = middle + 1
-		} else {
-			high = middle
+		if k >= key {
+			found = k
 		}
-	}
-	if low == int(count) {
-		return to, nil
-	}
-	if k, err := t.number(8+8*low, 8); err != nil || k != key {
+		return k >= key
+	})
+	if err != nil || i == int(count) || found != key {
 		return to, err
 	}
-	list, err := t.list(int(count), low)
+	list, err := t.list(int(count), i)
 	if err != nil {
 		return to, err
 	}

@@ -248,10 +248,7 @@ func (v *View) documentsAt(among Among, tree, plain, suffix, full string) []shea
 			return 2
 		}
 		slices.SortFunc(found, func(a, b sheaf.ID) int {
-			if d := distance(a) - distance(b); d != 0 {
-				return d
-			}
-			return strings.Compare(string(a), string(b))
+			return cmp.Or(distance(a)-distance(b), strings.Compare(string(a), string(b)))
 		})
 	}
 	return found

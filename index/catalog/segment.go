@@ -143,7 +143,6 @@ type state struct {
 	chunks  int
 	aliases bool
 	text    uint32
-	at      int // the number of the document in the segment where View.find found it
 }
 
 func (st *state) tombstone() bool { return st.block == noBlock }

@@ -23,12 +23,9 @@ func (v *View) Text(doc sheaf.ID) ([]byte, error) {
 	if t, ok := v.texts.Get(doc); ok && t.file.matches(v.catalog.o.Source, t.name) {
 		return t.text, nil
 	}
-	s, st, err := v.find(doc)
+	s, st, err := v.mustFind(doc)
 	if err != nil {
 		return nil, err
-	}
-	if s == nil {
-		return nil, fmt.Errorf("document %q: %w", doc, sheaf.ErrNotFound)
 	}
 	if st.text > 0 {
 		text, err := s.readText(st)

@@ -110,7 +110,6 @@ func (v *View) find(id sheaf.ID) (*segment, *state, error) {
 		if err != nil || st.tombstone() {
 			return nil, nil, translate(err)
 		}
-		st.at = i
 		return s, &st, nil
 	}
 	return nil, nil, nil
@@ -164,11 +163,28 @@ func (v *View) Err() error {
 
 // Record returns all that the catalog keeps of a document, without its text. The caller must not change the record.
 func (v *View) Record(doc sheaf.ID) (*Record, error) {
-	r, err := v.recordOf(doc)
-	if err == nil && r == nil {
-		return nil, fmt.Errorf("document %q: %w", doc, sheaf.ErrNotFound)
+	if r, ok := v.records.Get(doc); ok {
+		return r, nil
 	}
-	return r, err
+	s, st, err := v.mustFind(doc)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.record(doc, st)
+	if err != nil {
+		return nil, translate(err)
+	}
+	v.records.Put(r.Document.ID, r, int64(recordSize(r)))
+	return r, nil
+}
+
+// mustFind works like find, but without a document with this ID the error is sheaf.ErrNotFound.
+func (v *View) mustFind(doc sheaf.ID) (*segment, *state, error) {
+	s, st, err := v.find(doc)
+	if err == nil && s == nil {
+		err = fmt.Errorf("document %q: %w", doc, sheaf.ErrNotFound)
+	}
+	return s, st, err
 }
 
 // Head returns a record as Record does, but the chunks may be missing. Its run time does not depend on the size of the
@@ -177,40 +193,20 @@ func (v *View) Head(doc sheaf.ID) (*Record, error) {
 	if r, ok := v.records.Get(doc); ok {
 		return r, nil
 	}
-	s, st, err := v.find(doc)
-	if err == nil && s == nil {
-		return nil, fmt.Errorf("document %q: %w", doc, sheaf.ErrNotFound)
-	}
-	var r *Record
-	if err == nil {
-		r = newRecord(doc, st)
-		err = translate(s.decode(doc, st, func(b []byte) bool {
-			d := &decoder{b: b}
-			decodeAbove(d, r)
-			return !d.bad
-		}))
-	}
+	s, st, err := v.mustFind(doc)
 	if err != nil {
-		v.note(err)
+		v.noteFault(err)
 		return nil, err
 	}
-	return r, nil
-}
-
-// recordOf works like Record, but if there is no document with this ID, it returns nil without an error.
-func (v *View) recordOf(doc sheaf.ID) (*Record, error) {
-	if r, ok := v.records.Get(doc); ok {
-		return r, nil
-	}
-	s, st, err := v.find(doc)
-	if err != nil || s == nil {
-		return nil, err
-	}
-	r, err := s.record(doc, st)
-	if err != nil {
+	r := newRecord(doc, st)
+	if err := s.decode(doc, st, func(b []byte) bool {
+		d := &decoder{b: b}
+		decodeAbove(d, r)
+		return !d.bad
+	}); err != nil {
+		v.note(translate(err))
 		return nil, translate(err)
 	}
-	v.records.Put(r.Document.ID, r, int64(recordSize(r)))
 	return r, nil
 }
 
@@ -242,22 +238,23 @@ func newRecord(id sheaf.ID, st *state) *Record {
 // Chunk returns the chunk with an ID. If no chunk has this ID, it returns false. Chunk first takes the whole id as a
 // document's ID, then the part before the last '#'.
 func (v *View) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
-	r, err := v.recordOf(id)
-	if r != nil {
+	r, err := v.Record(id)
+	if err == nil {
 		if len(r.Document.Chunks) > 0 && r.Document.Chunks[0].ID == id {
 			return r.Document.Chunks[0], true
 		}
 		return sheaf.Chunk{}, false
 	}
 	if hash := strings.LastIndexByte(string(id), '#'); hash >= 0 {
-		r, err = v.recordOf(id[:hash])
+		r, err = v.Record(id[:hash])
 	}
-	v.note(err)
-	if r != nil {
-		for i := range r.Document.Chunks {
-			if r.Document.Chunks[i].ID == id {
-				return r.Document.Chunks[i], true
-			}
+	if err != nil {
+		v.noteFault(err)
+		return sheaf.Chunk{}, false
+	}
+	for i := range r.Document.Chunks {
+		if r.Document.Chunks[i].ID == id {
+			return r.Document.Chunks[i], true
 		}
 	}
 	return sheaf.Chunk{}, false
@@ -284,9 +281,6 @@ func (v *View) SharedDocument(id sheaf.ID) *sheaf.Document {
 
 // Date returns the date of a document. If the document has none, it returns false.
 func (v *View) Date(doc sheaf.ID) (sheaf.Dated, bool) {
-	if r, ok := v.records.Get(doc); ok {
-		return r.Date, r.Date.Source != 0
-	}
 	if o := v.Outline(doc); o != nil {
 		return o.Date, o.Date.Source != 0
 	}

@@ -109,23 +109,26 @@ var (
 )
 
 // on locks m, calls work with the key of the file called name, and returns the result. It wraps an error in an
-// fs.PathError with op and name. After a crash, on returns an error and does not call work.
+// fs.PathError with op and name, except io.EOF. After a crash, on returns an error and does not call work.
 func on[T any](m *Mem, op, name string, work func(key string) (T, error)) (result T, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err = errCrashed; !m.crashed {
 		result, err = work(keyOf(name))
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, io.EOF) {
 		err = &fs.PathError{Op: op, Path: name, Err: err}
 	}
 	return result, err
 }
 
-func keyOf(name string) string { return path.Clean(filepath.ToSlash(name)) }
+// do is on for calls that return only an error.
+func (m *Mem) do(op, name string, work func(key string) error) error {
+	_, err := on(m, op, name, func(key string) (struct{}, error) { return struct{}{}, work(key) })
+	return err
+}
 
-// nothing is the result of calls that only return an error.
-type nothing struct{}
+func keyOf(name string) string { return path.Clean(filepath.ToSlash(name)) }
 
 // Create implements [FS].
 func (m *Mem) Create(name string) (File, error) {
@@ -165,7 +168,7 @@ func (m *Mem) Open(name string) (File, error) {
 
 // Rename implements [FS].
 func (m *Mem) Rename(from, to string) error {
-	_, err := on(m, "rename", from, func(key string) (nothing, error) {
+	return m.do("rename", from, func(key string) error {
 		node, err := m.node(key)
 		if err == nil && !m.dirs[path.Dir(keyOf(to))] {
 			err = fs.ErrNotExist
@@ -174,27 +177,25 @@ func (m *Mem) Rename(from, to string) error {
 			delete(m.live, key)
 			m.live[keyOf(to)] = node
 		}
-		return nothing{}, err
+		return err
 	})
-	return err
 }
 
 // Remove implements [FS].
 func (m *Mem) Remove(name string) error {
-	_, err := on(m, "remove", name, func(key string) (nothing, error) {
+	return m.do("remove", name, func(key string) error {
 		switch {
 		case m.live[key] != nil:
 			delete(m.live, key)
 		case !m.dirs[key]:
-			return nothing{}, fs.ErrNotExist
+			return fs.ErrNotExist
 		case len(m.names(key)) > 0:
-			return nothing{}, errNotEmpty
+			return errNotEmpty
 		default:
 			delete(m.dirs, key)
 		}
-		return nothing{}, nil
+		return nil
 	})
-	return err
 }
 
 // names returns the names in a folder, sorted. The caller holds mu.
@@ -216,13 +217,12 @@ func (m *Mem) names(dir string) []string {
 
 // MkdirAll implements [FS].
 func (m *Mem) MkdirAll(name string) error {
-	_, err := on(m, "mkdir", name, func(key string) (nothing, error) {
+	return m.do("mkdir", name, func(key string) error {
 		for ; !m.dirs[key]; key = path.Dir(key) {
 			m.dirs[key] = true
 		}
-		return nothing{}, nil
+		return nil
 	})
-	return err
 }
 
 // List implements [FS].
@@ -251,7 +251,7 @@ func (m *Mem) Stat(name string) (fs.FileInfo, error) {
 
 // SyncDir implements [FS].
 func (m *Mem) SyncDir(dir string) error {
-	_, err := on(m, "sync", dir, func(key string) (nothing, error) {
+	return m.do("sync", dir, func(key string) error {
 		for name := range m.durable {
 			if path.Dir(name) == key && m.live[name] == nil {
 				delete(m.durable, name)
@@ -262,9 +262,8 @@ func (m *Mem) SyncDir(dir string) error {
 				m.durable[name] = node
 			}
 		}
-		return nothing{}, nil
+		return nil
 	})
-	return err
 }
 
 // Map implements [FS]. It returns a copy of the current bytes of the file.
@@ -331,24 +330,14 @@ type memFile struct {
 	closed   bool
 }
 
-// on locks the file system of f and calls work. It wraps an error in an fs.PathError with op and the name of f, but
-// returns io.EOF as it is. After a crash, or if f is closed, on returns an error and does not call work.
+// on calls work as [Mem.do] does. If f is closed, it returns an error and does not call work.
 func (f *memFile) on(op string, work func() error) error {
-	f.m.mu.Lock()
-	defer f.m.mu.Unlock()
-	var err error
-	switch {
-	case f.m.crashed:
-		err = errCrashed
-	case f.closed:
-		err = fs.ErrClosed
-	default:
-		err = work()
-	}
-	if err != nil && !errors.Is(err, io.EOF) {
-		err = &fs.PathError{Op: op, Path: f.name, Err: err}
-	}
-	return err
+	return f.m.do(op, f.name, func(string) error {
+		if f.closed {
+			return fs.ErrClosed
+		}
+		return work()
+	})
 }
 
 func (f *memFile) Read(b []byte) (int, error) {

@@ -91,11 +91,10 @@ func Open(o Options) (*Store, error) {
 		return nil, sheaf.Invalidf("open index %s: no analyzer", o.Dir)
 	}
 	models := make([]engine.VectorModel, len(o.Vectors))
+	if err := store.ValidateVectorFields("index "+o.Dir, o.Vectors, vector.MaxDims); err != nil {
+		return nil, err
+	}
 	for i, v := range o.Vectors {
-		if v.Name == "" || v.Dims < 1 || v.Dims > 1<<16 {
-			return nil, sheaf.Invalidf("open index %s: vector field %q has %d dimensions: must be 1..65536", o.Dir, v.Name,
-				v.Dims)
-		}
 		models[i] = engine.VectorModel{Field: v.Name, Model: v.Model, Dims: v.Dims}
 	}
 	index, err := engine.Open(engine.Options{FS: o.FS, Dir: o.Dir, Analyzer: o.Analyzer, Fields: sheaf.Fields[:],

@@ -228,16 +228,12 @@ type words struct {
 // root returns the whole query. It returns nil if nothing can match. Under CombineBest, a separate query computes the
 // score of each field, and a filter decides which chunks match.
 func (w *words) root() object {
-	all := make([]int, len(w.plan.Fields))
-	for i := range all {
-		all[i] = i
-	}
-	matching := w.node(w.plan.Root, all)
-	if matching == nil || w.req.Combine != store.CombineBest || len(all) == 1 {
+	matching := w.node(w.plan.Root, nil)
+	if matching == nil || w.req.Combine != store.CombineBest || len(w.plan.Fields) == 1 {
 		return matching
 	}
 	var queries []any
-	for _, f := range all {
+	for f := range w.plan.Fields {
 		if q := w.node(w.scoring(w.plan.Root), []int{f}); q != nil {
 			queries = append(queries, q)
 		}
@@ -281,7 +277,7 @@ func (w *words) scoring(n storekit.Node) storekit.Node {
 	return out
 }
 
-// node returns the query of part n, restricted to fields. It returns nil if nothing can match.
+// node returns the query of part n, restricted to fields; nil means all fields. It returns nil if nothing can match.
 func (w *words) node(n storekit.Node, fields []int) object {
 	switch n := n.(type) {
 	case storekit.Term:
@@ -293,11 +289,7 @@ func (w *words) node(n storekit.Node, fields []int) object {
 	case storekit.Bool:
 		return w.bool(n, fields)
 	case scoredPart:
-		all := make([]int, len(w.plan.Fields))
-		for i := range all {
-			all[i] = i
-		}
-		match, score := w.node(n.match, all), w.node(n.Node, fields)
+		match, score := w.node(n.match, nil), w.node(n.Node, fields)
 		if match == nil || score == nil {
 			return nil
 		}
@@ -306,14 +298,9 @@ func (w *words) node(n storekit.Node, fields []int) object {
 	return nil
 }
 
+// among returns the numbers in own that are also in fields; a nil fields has all numbers.
 func among(own, fields []int) []int {
-	var out []int
-	for _, f := range own {
-		if slices.Contains(fields, f) {
-			out = append(out, f)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(own), func(f int) bool { return fields != nil && !slices.Contains(fields, f) })
 }
 
 // anyOf returns a query that matches if at least one of parts matches. It adds up their scores.

@@ -19,52 +19,49 @@ const streamBatch = 200
 // fails with sheaf.ErrUnsupported.
 func (s *Store) Stream(ctx context.Context, cursor string,
 	yield func(chunks []store.Chunk, cursor string) error) error {
-	var after any
-	if cursor != "" {
-		after = []string{cursor}
-	}
 	for {
-		query := object{"size": streamBatch, "query": everything, "sort": []any{object{"id": "asc"}},
-			"track_total_hits": false}
-		if after != nil {
-			query["search_after"] = after
+		query := object{"size": streamBatch, "query": everything, "track_total_hits": false}
+		if cursor != "" {
+			query["search_after"] = []string{cursor}
 		}
-		found, err := s.page(ctx, query)
-		if err != nil || len(found) == 0 {
+		chunks, err := s.chunks(ctx, query)
+		if err != nil || len(chunks) == 0 {
 			return err
 		}
-		chunks := make([]store.Chunk, len(found))
-		for i, source := range found {
-			if chunks[i], err = s.chunk(source); err != nil {
-				return err
-			}
-		}
-		last := escape(string(chunks[len(chunks)-1].ID))
-		if err := yield(chunks, last); err != nil {
+		cursor = escape(string(chunks[len(chunks)-1].ID))
+		if err := yield(chunks, cursor); err != nil {
 			return err
 		}
-		after = []string{last}
 	}
 }
 
-func (s *Store) page(ctx context.Context, query object) ([]json.RawMessage, error) {
+func (s *Store) chunks(ctx context.Context, query object) ([]store.Chunk, error) {
 	ctx, stop, err := s.calls.Begin(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer stop()
+	found, err := s.page(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	chunks := make([]store.Chunk, len(found))
+	for i, h := range found {
+		if chunks[i], err = s.chunk(h.Source); err != nil {
+			return nil, err
+		}
+	}
+	return chunks, nil
+}
+
+// page returns the hits of a query in order of ID.
+func (s *Store) page(ctx context.Context, query object) ([]hit, error) {
+	query["sort"] = []any{object{"id": "asc"}}
 	var found answer
 	if err := s.client.Call(ctx, "POST", "/"+s.index()+"/_search", query, &found); err != nil {
 		return nil, err
 	}
-	if err := s.whole(&found); err != nil {
-		return nil, err
-	}
-	out := make([]json.RawMessage, len(found.Hits.Hits))
-	for i, h := range found.Hits.Hits {
-		out[i] = h.Source
-	}
-	return out, nil
+	return found.Hits.Hits, s.whole(&found)
 }
 
 func (s *Store) chunk(source json.RawMessage) (store.Chunk, error) {

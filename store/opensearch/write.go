@@ -228,27 +228,17 @@ func (s *Store) keysOf(ctx context.Context, docs []sheaf.ID) ([]string, error) {
 	var keys []string
 	for part := range slices.Chunk(docs, 10_000) {
 		names := escapedIDs(part)
-		var after any
-		for {
-			query := object{"size": pageSize, "_source": false, "query": object{"terms": object{"doc": names}},
-				"sort": []any{object{"id": "asc"}}}
-			if after != nil {
-				query["search_after"] = after
-			}
-			var found answer
-			if err := s.client.Call(ctx, "POST", "/"+s.index()+"/_search", query, &found); err != nil {
+		query := object{"size": pageSize, "_source": false, "query": object{"terms": object{"doc": names}}}
+		for more := true; more; {
+			found, err := s.page(ctx, query)
+			if err != nil {
 				return nil, err
 			}
-			if err := s.whole(&found); err != nil {
-				return nil, err
-			}
-			for _, h := range found.Hits.Hits {
+			for _, h := range found {
 				keys = append(keys, h.Key)
-				after = h.Sort
+				query["search_after"] = h.Sort
 			}
-			if len(found.Hits.Hits) < pageSize {
-				break
-			}
+			more = len(found) == pageSize
 		}
 	}
 	return keys, nil

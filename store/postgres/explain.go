@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"sheaf"
@@ -50,35 +51,29 @@ func (s *Store) explainWords(ctx context.Context, conn *pgxpool.Conn, req *store
 	if err != nil {
 		return nil, err
 	}
-	rows, err := conn.Query(ctx, sql, w.args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
+	rows, _ := conn.Query(ctx, sql, w.args...)
 	parts := map[sheaf.ID][][]sheaf.Explanation{}
-	for rows.Next() {
-		var id []byte
-		var f int
-		var term string
-		var score float64
-		if err := rows.Scan(&id, &f, &term, &score); err != nil {
-			return nil, err
-		}
+	var id []byte
+	var f int
+	var term string
+	var score float64
+	_, err = pgx.ForEachRow(rows, []any{&id, &f, &term, &score}, func() error {
 		if parts[sheaf.ID(id)] == nil {
 			parts[sheaf.ID(id)] = make([][]sheaf.Explanation, len(w.plan.Fields))
 		}
 		if term == "" {
-			continue // the row only marks a match
+			return nil // the row only marks a match
 		}
 		field := ""
 		if w.req.Combine != store.CombineBM25F {
 			field = w.plan.Fields[f].Name
 		}
 		parts[sheaf.ID(id)][f] = append(parts[sheaf.ID(id)][f], storekit.TermScore(term, field, score))
-	}
+		return nil
+	})
 	out := map[sheaf.ID]*sheaf.Explanation{}
 	for id, fields := range parts {
 		out[id] = w.plan.Explain(w.req, fields)
 	}
-	return out, rows.Err()
+	return out, err
 }

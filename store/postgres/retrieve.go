@@ -212,18 +212,12 @@ func hits(rows pgx.Rows, err error) (sheaf.Ranking, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	var out sheaf.Ranking
-	for rows.Next() {
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (h sheaf.Hit, err error) {
 		var id []byte
-		var h sheaf.Hit
-		if err := rows.Scan(&id, &h.Score, &h.Passage); err != nil {
-			return nil, err
-		}
+		err = row.Scan(&id, &h.Score, &h.Passage)
 		h.ID = sheaf.ID(id)
-		out = append(out, h)
-	}
-	return out, rows.Err()
+		return h, err
+	})
 }
 
 // Explain implements [store.Explainer].

@@ -1,6 +1,7 @@
 package weaviate
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -149,12 +150,7 @@ func (s *Store) passages(ctx context.Context, field string, indexes map[string]i
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(list, func(a, b passage) int {
-		if d := strings.Compare(a.Chunk, b.Chunk); d != 0 {
-			return d
-		}
-		return a.N - b.N
-	})
+	slices.SortFunc(list, func(a, b passage) int { return cmp.Or(strings.Compare(a.Chunk, b.Chunk), a.N-b.N) })
 	for _, o := range list {
 		i, ok := indexes[o.Chunk]
 		if !ok {

@@ -191,13 +191,7 @@ func (t *nearest) finish() []Neighbor {
 	t.cut()
 	found := t.neighbors()
 	slices.SortFunc(found, func(a, b Neighbor) int {
-		switch {
-		case a.Score > b.Score:
-			return -1
-		case a.Score < b.Score:
-			return 1
-		}
-		return cmp.Compare(a.Ordinal, b.Ordinal)
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Ordinal, b.Ordinal))
 	})
 	for i := range found {
 		first, _ := t.set.rowsAround(found[i].Passage)

@@ -181,42 +181,51 @@ func timed[T any](ctx context.Context, s *Store, call func(ctx context.Context) 
 // streamedNumbers is roughly the largest number of vector components in one answer.
 const streamedNumbers = 1 << 20
 
-// passagesOf returns the passages of chunks. If one answer cannot have all of them, passagesOf sends several requests.
-func (s *Store) passagesOf(ctx context.Context, field string, hashes []string) ([]passage, error) {
+// passagesOf returns the passages of chunks.
+func (s *Store) passagesOf(ctx context.Context, field string, hashes []string) (out []passage, err error) {
 	most := min(MaxLimit, 1+streamedNumbers/max(s.vectors.Get(field).Dims, 1))
-	class, where := s.passageClass(field), anyOf("chunk", hashes)
-	n, err := timed(ctx, s, func(ctx context.Context) (int, error) {
-		return s.count(ctx, class, where)
-	})
-	switch {
-	case err != nil:
-		return nil, err
-	case n > most && len(hashes) > 1:
-		half := len(hashes) / 2
-		first, err := s.passagesOf(ctx, field, hashes[:half])
-		if err != nil {
-			return nil, err
-		}
-		rest, err := s.passagesOf(ctx, field, hashes[half:])
-		return append(first, rest...), err
-	}
-	var out []passage
-	for from := 0; from < n; from += most {
-		if n > most {
-			where = and(anyOf("chunk", hashes), passagesIn(from, from+most))
-		}
-		query := fmt.Sprintf("{Get{%s(limit:%d where:%s){chunk n _additional{vector}}}}", class, most, where.where)
-		answer, err := timed(ctx, s, func(ctx context.Context) (struct{ Get map[string][]passage }, error) {
-			return ask[struct{ Get map[string][]passage }](ctx, s, query)
-		})
-		if err != nil {
-			return nil, err
-		}
-		some, err := hits(s, answer.Get, class)
-		if err != nil {
-			return nil, err
-		}
+	err = s.inParts(ctx, field, hashes, everything, most, func(class, where string, _ int) error {
+		some, err := s.passageHits(ctx, class, fmt.Sprintf("limit:%d where:%s", most, where), "chunk n _additional{vector}")
 		out = append(out, some...)
+		return err
+	})
+	return out, err
+}
+
+// passageHits asks for some properties of passages in a class. arguments are those of the query in GraphQL.
+func (s *Store) passageHits(ctx context.Context, class, arguments, properties string) ([]passage, error) {
+	query := fmt.Sprintf("{Get{%s(%s){%s}}}", class, arguments, properties)
+	answer, err := timed(ctx, s, func(ctx context.Context) (struct{ Get map[string][]passage }, error) {
+		return ask[struct{ Get map[string][]passage }](ctx, s, query)
+	})
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
+	return hits(s, answer.Get, class)
+}
+
+// inParts calls use with conditions that together select the passages of chunks that meet the condition within. Each
+// condition selects n passages of class, and n is at most most.
+func (s *Store) inParts(ctx context.Context, field string, hashes []string, within condition, most int,
+	use func(class, where string, n int) error) error {
+	class, where := s.passageClass(field), and(anyOf("chunk", hashes), within)
+	if where.none() {
+		return nil
+	}
+	n, err := timed(ctx, s, func(ctx context.Context) (int, error) { return s.count(ctx, class, where) })
+	switch half := len(hashes) / 2; {
+	case err != nil || n == 0:
+		return err
+	case n <= most:
+		return use(class, where.where, n)
+	case half > 0:
+		if err := s.inParts(ctx, field, hashes[:half], within, most, use); err != nil {
+			return err
+		}
+		return s.inParts(ctx, field, hashes[half:], within, most, use)
+	}
+	for from := 0; from < n && err == nil; from += most {
+		err = s.inParts(ctx, field, hashes, passagesIn(from, from+most), most, use)
+	}
+	return err
 }

@@ -393,17 +393,10 @@ func wasGiven(folder string) (func(doc sheaf.ID) bool, error) {
 		return nil, fmt.Errorf("read documents: %w", err)
 	}
 	ids := map[sheaf.ID]bool{}
-	file := intake.Open(folder)
-	err = file.View(func(tx *intake.Tx) error {
-		for id := range tx.Hashes() {
-			ids[id] = true
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read documents: %w", err)
+	if err := eachGiven(folder, func(id sheaf.ID) { ids[id] = true }); err != nil {
+		return nil, err
 	}
-	if _, err := os.Stat(file.Path()); older == nil && err != nil {
+	if _, err := os.Stat(intake.Open(folder).Path()); older == nil && err != nil {
 		return nil, nil
 	}
 	return func(doc sheaf.ID) bool { return ids[doc] || older[fileKey(doc)] != nil }, nil

@@ -17,15 +17,16 @@ import (
 // rebuildCommand returns the command line that empties the store and fills it again. Before it removes documents that
 // no file can restore, this command asks the person.
 func (x *Index) rebuildCommand() string {
-	if x.Flag == "" {
-		return "sheaf index --rebuild"
-	}
-	return "SHEAF_STORE=" + wording.ShellQuoted(x.Address) + " sheaf index --rebuild"
+	return x.withStore("sheaf index --rebuild")
 }
 
 // RepairCommand returns the command line that repairs the store of the index.
 func (x *Index) RepairCommand() string {
-	command := "sheaf check --repair --in " + wording.ShellQuoted(x.Where.Root)
+	return x.withStore("sheaf check --repair --in " + wording.ShellQuoted(x.Where.Root))
+}
+
+// withStore returns a command line that uses the store of the index, even if a flag named the store.
+func (x *Index) withStore(command string) string {
 	if x.Flag == "" {
 		return command
 	}
@@ -146,16 +147,12 @@ func (x *Index) engineLost(ctx context.Context, st store.Backend) error {
 		wording.Plural(x.View.Chunks(), "chunk", "chunks"))
 }
 
-// openEngine opens the engine. After the time rest without a write, the engine cleans up.
+// openEngine opens the engine. After the time rest without a write, the engine cleans up. empty says that the index has
+// no documents. If the index is empty and the engine has other settings, the error is sheaf.ErrUnsupported. Remaking
+// such an index loses nothing.
 func (x *Index) openEngine(rest time.Duration, empty bool) (store.Backend, error) {
 	o := x.Engine
 	o.Dir, o.Analyzer, o.Vectors, o.Rest = location.EngineDir(x.Where.Dir), x.Analyzer, VectorFields(x.Embedder), rest
-	return OpenEngine(o, empty)
-}
-
-// OpenEngine opens the engine. empty says that the index has no documents. If the index is empty and the engine has
-// other settings, the error is sheaf.ErrUnsupported. Remaking such an index loses nothing.
-func OpenEngine(o embedded.Options, empty bool) (store.Backend, error) {
 	st, err := embedded.Open(o)
 	if err != nil {
 		if empty && errors.Is(err, sheaf.ErrInvalid) {

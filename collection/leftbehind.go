@@ -140,7 +140,7 @@ func (x *Index) TakeGiven(ctx context.Context, from string) ([]sheaf.ID, error) 
 			return nil, err
 		}
 	}
-	if err := x.whenFree(ctx, func() error { return c.Recover(ctx) }); err != nil {
+	if err := x.whenFree(ctx, NeedFresh, func() error { return c.Recover(ctx) }); err != nil {
 		return nil, err
 	}
 	return ids, x.reload()

@@ -89,10 +89,13 @@ func (x *Index) OpenEmbedder(ctx context.Context) error {
 		x.Warn("the index has no vectors: to search by meaning with %s: sheaf index --rebuild", x.Remote)
 		return nil
 	}
-	e, err := x.openModel(ctx, settings.Dims, x.Waits)
+	e, err := model.Embedder(nil), error(nil)
+	if x.Embed != nil {
+		e, err = x.Embed(ctx, settings.Dims, x.Waits)
+	}
 	if err == nil && empty && x.Waits == Hasty && x.Remote != "" {
 		// The model answers, and the first run takes long in any case.
-		e, err = x.openModel(ctx, e.Dims(), Mixed)
+		e, err = x.Embed(ctx, e.Dims(), Mixed)
 	}
 	vectors := made != "" && !empty // of documents that stay
 	switch {
@@ -218,12 +221,4 @@ const (
 // DamagedModel returns the error for a built-in model that cannot be read.
 func DamagedModel(err error) error {
 	return fmt.Errorf("the built-in model: %w: %w", sheaf.ErrCorrupt, err)
-}
-
-// openModel opens the model of the settings. Without a model, it returns nil.
-func (x *Index) openModel(ctx context.Context, dims int, p Patience) (model.Embedder, error) {
-	if x.Embed == nil {
-		return nil, nil
-	}
-	return x.Embed(ctx, dims, p)
 }

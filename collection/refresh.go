@@ -21,14 +21,8 @@ import (
 )
 
 // whenFree calls the function try. If another process is writing to the index, whenFree waits and repeats the call, for
-// at most NeedFresh.
-func (x *Index) whenFree(ctx context.Context, try func() error) error {
-	return x.retryBusy(ctx, NeedFresh, try)
-}
-
-// retryBusy calls the function try. If another process is writing to the index, retryBusy repeats the call. It gives up
-// after the time in the parameter need.
-func (x *Index) retryBusy(ctx context.Context, need time.Duration, try func() error) error {
+// at most the time need.
+func (x *Index) whenFree(ctx context.Context, need time.Duration, try func() error) error {
 	life := Life{Moved: func() bool { return moved(x.Catalog) }, Notice: x.Notice}
 	return life.Do(ctx, need, try)
 }
@@ -222,7 +216,7 @@ func (x *Index) ingest(ctx context.Context, o ingest.Options) (*ingest.Report, e
 func (x *Index) ingestWhenFree(
 	ctx context.Context, need time.Duration, o ingest.Options,
 ) (report *ingest.Report, err error) {
-	err = x.retryBusy(ctx, need, func() error {
+	err = x.whenFree(ctx, need, func() error {
 		if err := x.Catalog.Reload(); err != nil {
 			return err
 		}
@@ -457,7 +451,7 @@ func (x *Index) recoverGiven(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = door.Close() }()
-	return x.whenFree(ctx, func() error { return door.Recover(ctx) })
+	return x.whenFree(ctx, NeedFresh, func() error { return door.Recover(ctx) })
 }
 
 // LanguageText returns the name of a language for people, and says if it was detected.

@@ -52,7 +52,7 @@ func (x *Index) remaking() bool { return x.View.Settings().Extra[remakingKey] !=
 // mend repairs damaged lists and an interrupted update, without remaking the index. It returns the faults that remain.
 // The error is for a cause that a remake cannot repair.
 func (x *Index) mend(ctx context.Context) ([]error, error) {
-	err := x.whenFree(ctx, func() error {
+	err := x.whenFree(ctx, NeedFresh, func() error {
 		_, err := ingest.Relist(ctx, x.Catalog)
 		return err
 	})
@@ -79,7 +79,7 @@ func (x *Index) Remake(ctx context.Context, reason error, keep bool) error {
 	x.Close()
 	var release func() error
 	waited := false
-	err := x.whenFree(ctx, func() (err error) {
+	err := x.whenFree(ctx, NeedFresh, func() (err error) {
 		if release, err = location.Lock(x.Where.Dir); err != nil {
 			waited = true
 		}
@@ -109,7 +109,7 @@ func (x *Index) remakeDamaged(ctx context.Context) error {
 }
 
 func (x *Index) remakeLocked(ctx context.Context, keep, waited bool) error {
-	err := x.whenFree(ctx, func() error {
+	err := x.whenFree(ctx, NeedFresh, func() error {
 		if waited {
 			if err := x.OpenStores(ctx); err == nil && !x.remaking() {
 				return nil // another process remade it
@@ -134,7 +134,7 @@ func (x *Index) remakeLocked(ctx context.Context, keep, waited bool) error {
 // After such an error nothing has changed.
 func (x *Index) Drop(ctx context.Context, keep bool) error {
 	x.Close()
-	return x.whenFree(ctx, func() error {
+	return x.whenFree(ctx, NeedFresh, func() error {
 		release, err := location.Lock(x.Where.Dir)
 		if err != nil {
 			return err
@@ -276,7 +276,7 @@ func (x *Index) empty(ctx context.Context, mark string, remove func() error) err
 	case x.want.AsIs:
 		return ErrRemaking
 	}
-	return x.whenFree(ctx, func() error { return x.emptyLocked(ctx, mark, remove) })
+	return x.whenFree(ctx, NeedFresh, func() error { return x.emptyLocked(ctx, mark, remove) })
 }
 
 func (x *Index) emptyLocked(ctx context.Context, mark string, remove func() error) error {

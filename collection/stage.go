@@ -30,11 +30,8 @@ func NoStage(name string) error {
 		strings.Join(known, ", "))
 }
 
-// StageOption describes a setting of a stage.
-type StageOption = profile.Option
-
 // StageOptions returns the settings that a stage has in Stage.
-func StageOptions(name string) []*StageOption {
+func StageOptions(name string) []*profile.Option {
 	if name == StageFuse {
 		return profile.FusionOptions()
 	}

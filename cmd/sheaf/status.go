@@ -11,6 +11,7 @@ import (
 
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/collection"
+	"sheaf/collection/location"
 	"sheaf/ingest"
 	"sheaf/internal/wording"
 	"sheaf/model/static/builtin"
@@ -134,7 +135,7 @@ func (s *session) status(cmd *cobra.Command) (*statusJSON, error) {
 		out.Vectors, found = stats.Vectors, stats.Chunks
 		maps.Copy(out.Parts, stats.Parts)
 	}
-	out.Bytes = s.Where.Bytes()
+	out.Bytes = location.Bytes(s.Where.Dir)
 	if outdated := s.OutdatedText(); outdated != "" {
 		out.Notes = append(out.Notes, outdated)
 	}

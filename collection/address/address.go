@@ -82,7 +82,7 @@ type Resolver struct {
 	Folder    string
 	// Read returns the text of a document.
 	Read func(doc sheaf.ID) ([]byte, error)
-	// Paths returns the paths of all documents, for hints. If Paths is nil, errors have no hints.
+	// Paths returns the paths of all documents, for hints.
 	Paths func() []string
 	// Follow returns the target of a wiki link in the document source. If Follow is nil, wiki links are not resolved.
 	// Documents must know the returned document.
@@ -265,9 +265,6 @@ func (r *Resolver) notFound(text string, doc *sheaf.Document) error {
 
 // nearestPath returns the path most similar to a missing path. It prefers the same file name in another folder.
 func (r *Resolver) nearestPath(path string) string {
-	if r.Paths == nil {
-		return ""
-	}
 	paths := r.Paths()
 	name := strings.ToLower(filepath.Base(path))
 	for _, p := range paths {

@@ -213,6 +213,3 @@ func plainName(name string) string {
 	}
 	return name
 }
-
-// Bytes returns the size of the index on disk.
-func (l Location) Bytes() int64 { return Bytes(l.Dir) }

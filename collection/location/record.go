@@ -30,26 +30,18 @@ const (
 	// ConfidenceName is the file with the learned calibration of confidence.
 	ConfidenceName = "confidence.json"
 
-	// oldWordsName is a file that earlier versions wrote and that Sheaf ignores. The list ours contains it, so that
-	// Sheaf accepts an old index folder.
-	oldWordsName = "words.json"
-
 	// KeysName is the file of a server's keys. Remaking the index does not remove this file.
 	KeysName = "keys.json"
 
 	// JudgedName is the folder of judgements that people save on the web page, in the ranking lab.
 	JudgedName = "judged"
-
-	// tunedName is the folder of profiles tuned to the index.
-	tunedName = "tuned"
 )
 
 var ours = map[string]bool{recordName: true, catalogName: true, engineName: true, lockName: true, EmbeddingsName: true,
-	ConfidenceName: true, oldWordsName: true, DamagedName: true, KeysName: true, KeysName + ".lock": true,
-	JudgedName: true,
-	tunedName:  true, "documents.lock": true, "intake.db": true, "intake.db.new": true,
-	// Older versions stored given documents and tasks here.
-	"documents": true, "tasks": true, "answers.jsonl": true, "answers.jsonl.lock": true, "moved-1": true}
+	ConfidenceName: true, DamagedName: true, KeysName: true, KeysName + ".lock": true,
+	JudgedName: true, "tuned": true, "documents.lock": true, "intake.db": true, "intake.db.new": true,
+	// Older versions stored words, given documents and tasks here.
+	"words.json": true, "documents": true, "tasks": true, "answers.jsonl": true, "answers.jsonl.lock": true, "moved-1": true}
 
 // RecordFormat is the version of the record and the layout of an index folder. An index of another version is remade.
 const RecordFormat = 1

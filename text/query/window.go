@@ -39,14 +39,12 @@ func InSets(names []string) (sheaf.Filter, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
-	sets := sheaf.In{Column: sheaf.ColumnSet}
 	for _, name := range names {
 		if strings.TrimSpace(name) == "" {
 			return nil, sheaf.Invalidf("the name of a set is empty")
 		}
-		sets.Values = append(sets.Values, sheaf.TextValue(name))
 	}
-	return sets, nil
+	return sheaf.TextIn(sheaf.ColumnSet, names...), nil
 }
 
 // windowOf parses START..END. The window includes its start, but not its end. A zero time means no limit; for an empty

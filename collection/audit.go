@@ -217,30 +217,24 @@ func (a *auditor) round(ctx context.Context, number uint64, limit int) (err erro
 // process is writing. After maxLeaks confirmed leaks, it does not wait. If it cannot read the index, it returns true
 // and an error.
 func (a *auditor) indexChanged(ctx context.Context, since stamp) (bool, error) {
-	for waited := false; ; waited = true {
-		view, err := a.c.latest()
-		if err != nil {
-			return true, err
-		}
-		at, _ := stampOf(view, a.c.o.Backend)
-		view.Close()
-		if at != since || waited {
-			return at != since, nil
-		}
-		wait := writing
-		if len(a.out.Leaks) > maxLeaks {
-			wait = 0
-		}
-		select {
-		case a.c.given.turn <- struct{}{}: // a write of this process has ended
-			<-a.c.given.turn
-		case <-ctx.Done():
-			return false, ctx.Err()
-		}
-		if err := pause(ctx, wait); err != nil {
+	select {
+	case a.c.given.turn <- struct{}{}: // a write of this process has ended
+		<-a.c.given.turn
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+	if len(a.out.Leaks) <= maxLeaks {
+		if err := pause(ctx, writing); err != nil {
 			return false, err
 		}
 	}
+	view, err := a.c.latest()
+	if err != nil {
+		return true, err
+	}
+	defer view.Close()
+	at, _ := stampOf(view, a.c.o.Backend)
+	return at != since, nil
 }
 
 // ask makes the checks of a round. number is the seed of the round, and most is the largest number of checks. ask

@@ -32,9 +32,8 @@ type guard struct {
 	visibleTo string       // fingerprint of what the caller sees; "" for everything
 	hides     bool         // comments are not shown
 	viewer    store.Viewer
-	mu        sync.Mutex
-	seen      map[sheaf.ID]bool
-	folders   map[sheaf.ID]int
+	seen      sync.Map // whether a document is visible, by its ID
+	folders   sync.Map // the number of visible documents, by the ID of the folder
 }
 
 var (
@@ -53,7 +52,6 @@ func newGuard(view *catalog.View, st store.Backend, at stamp, c *Collection, gra
 	if !grant.SeesAll() {
 		g.filter, g.hides = grant.Filter(), !c.o.ShowComments
 		g.visibleTo = grant.Fingerprint()
-		g.seen, g.folders = map[sheaf.ID]bool{}, map[sheaf.ID]int{}
 	}
 	return g
 }
@@ -259,19 +257,15 @@ func (g *guard) visible(doc sheaf.ID) bool {
 	if g.filter == nil {
 		return true
 	}
-	g.mu.Lock()
-	seen, ok := g.seen[doc]
-	g.mu.Unlock()
-	if ok {
-		return seen
+	if seen, ok := g.seen.Load(doc); ok {
+		return seen.(bool)
 	}
+	seen := false
 	if rec, err := g.view.Head(doc); err == nil { // Head takes as long for a hidden document as for a missing one
 		c := store.Chunk{Columns: ingest.Columns(&rec.Document, rec.Date)}
 		seen = g.filter.Match(&c)
 	}
-	g.mu.Lock()
-	g.seen[doc] = seen
-	g.mu.Unlock()
+	g.seen.Store(doc, seen)
 	return seen
 }
 
@@ -342,20 +336,16 @@ func (g *guard) FolderSize(tree, folder string) int {
 		return g.view.FolderSize(tree, folder)
 	}
 	of := sheaf.DocumentID(tree, folder)
-	g.mu.Lock()
-	n, ok := g.folders[of]
-	g.mu.Unlock()
-	if ok {
-		return n
+	if n, ok := g.folders.Load(of); ok {
+		return n.(int)
 	}
+	n := 0
 	for id := range g.view.InFolder(tree, folder) {
 		if g.visible(id) {
 			n++
 		}
 	}
-	g.mu.Lock()
-	g.folders[of] = n
-	g.mu.Unlock()
+	g.folders.Store(of, n)
 	return n
 }
 

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"strings"
 	"time"
 
 	"sheaf"
@@ -129,51 +128,22 @@ func putKey(tx *intake.Tx, name []byte, r *keyRecord, now time.Time) error {
 	return tx.PutKey(name, content, r.At, now)
 }
 
-// entry names the task or the key to which a change belongs, or neither. From the start of the change until it is
-// indexed, intake.db lists the name of the entry.
+// entry is the task or the key to which a change belongs, or neither. From the start of the change until it is indexed,
+// intake.db has the results that the change will have: a waiting task with results, or a record of a key with Done false.
 type entry struct {
 	task *keptTask
 	key  *requestKey
 }
 
-// These are the kinds of entries. The name of an entry begins with its kind.
-const (
-	taskEntry = "task "
-	keyEntry  = "key "
-)
-
-// name returns the name of the entry. If the change has neither task nor key, name returns nil.
-func (e entry) name() []byte {
-	switch {
-	case e.task != nil:
-		return []byte(taskEntry + e.task.ID)
-	case e.key != nil:
-		return append([]byte(keyEntry), e.key.Name[:]...)
-	}
-	return nil
-}
-
 // begin records that a change was accepted, with the results that it will have.
 func (e entry) begin(tx *intake.Tx, results []Stored) error {
-	if e.name() == nil {
-		return nil
+	if e.task != nil {
+		return tx.WriteTask(e.task.ID, intake.Results, results)
 	}
-	if err := tx.Begin(e.name()); err != nil {
-		return err
-	}
-	if e.task == nil {
-		return e.key.putResults(tx, keyRecord{Results: results})
-	}
-	return tx.WriteTask(e.task.ID, intake.Results, results)
+	return e.key.putResults(tx, keyRecord{Results: results})
 }
 
 func (e entry) end(tx *intake.Tx, results []Stored, now time.Time) error {
-	if e.name() == nil {
-		return nil
-	}
-	if err := tx.Ended(e.name()); err != nil {
-		return err
-	}
 	if e.task != nil {
 		return e.task.withEnd("", results, now).write(tx)
 	}
@@ -183,77 +153,69 @@ func (e entry) end(tx *intake.Tx, results []Stored, now time.Time) error {
 // refuse records that the index refused the change. failure says why the task failed. If failure is "", the task runs
 // again.
 func (e entry) refuse(tx *intake.Tx, failure string, now time.Time) error {
-	if e.name() == nil {
-		return nil
-	}
-	if err := tx.Ended(e.name()); err != nil {
-		return err
-	}
-	if e.task == nil {
+	switch {
+	case e.task != nil && failure != "":
+		return e.task.withEnd(failure, nil, now).write(tx)
+	case e.task != nil:
+		return tx.DropTask(e.task.ID, intake.Results)
+	case e.key != nil:
 		return tx.DropKey(e.key.Name[:])
 	}
-	if failure == "" {
-		return nil
+	return nil
+}
+
+// begunChange is a change that a killed process began, with the results that it will have.
+type begunChange struct {
+	entry
+	results []Stored
+}
+
+// begunChanges returns the changes whose end is not recorded. It skips unreadable tasks and keys.
+func begunChanges(tx *intake.Tx) (list []begunChange) {
+	for id := range tx.Tasks() {
+		var b begunChange
+		var err error
+		if b.task, err = readTask(tx, id); err != nil || b.task.State != TaskWaiting {
+			continue
+		}
+		if begun, err := tx.ReadTask(id, intake.Results, &b.results); begun && err == nil {
+			list = append(list, b)
+		}
 	}
-	return e.task.withEnd(failure, nil, now).write(tx)
+	for name, content := range tx.Keys() {
+		var r keyRecord
+		if json.Unmarshal(content, &r) != nil || r.Done {
+			continue
+		}
+		key := &requestKey{at: r.At}
+		copy(key.Name[:], name)
+		sum, _ := hex.DecodeString(r.Request)
+		copy(key.Request[:], sum)
+		list = append(list, begunChange{entry{key: key}, r.Results})
+	}
+	return list
 }
 
 // finish records the end of changes that a killed process began. The index has the documents of these changes, except
 // the rejected ones. The caller must have the right to write.
 func (c *Collection) finish(rejected map[sheaf.ID]error) error {
-	var begun []string
-	err := c.given.file.View(func(tx *intake.Tx) error { begun = tx.Begun(); return nil })
-	for _, name := range begun {
-		err = cmp.Or(err, c.finishOne(name, rejected))
+	var begun []begunChange
+	err := c.given.file.View(func(tx *intake.Tx) error { begun = begunChanges(tx); return nil })
+	now := c.o.Now().UTC()
+	for _, b := range begun {
+		err = cmp.Or(err, c.given.file.Update(func(tx *intake.Tx) error {
+			if failed := partOf(b.results, rejected); failed != nil {
+				failure := ""
+				if b.task != nil {
+					failure = c.ownerText(b.task.ID, failed)
+				}
+				return b.refuse(tx, failure, now)
+			}
+			if err := c.describe(b.results); err != nil {
+				return err
+			}
+			return b.end(tx, b.results, now)
+		}))
 	}
 	return err
-}
-
-func (c *Collection) finishOne(name string, rejected map[sheaf.ID]error) error {
-	now := c.o.Now().UTC()
-	return c.given.file.Update(func(tx *intake.Tx) error {
-		e, results, err := begunEntry(tx, name, now)
-		if err != nil {
-			return err
-		}
-		if e.name() == nil { // the entry is already removed
-			return tx.Ended([]byte(name))
-		}
-		if failed := partOf(results, rejected); failed != nil {
-			failure := ""
-			if e.task != nil {
-				failure = c.ownerText(e.task.ID, failed)
-			}
-			return e.refuse(tx, failure, now)
-		}
-		if err := c.describe(results); err != nil {
-			return err
-		}
-		return e.end(tx, results, now)
-	})
-}
-
-// begunEntry returns the entry with this name, and the results that its change will have. If the entry no longer
-// exists, begunEntry returns an empty entry and no error.
-func begunEntry(tx *intake.Tx, name string, now time.Time) (e entry, results []Stored, err error) {
-	if id, ok := strings.CutPrefix(name, taskEntry); ok {
-		if e.task, err = readTask(tx, id); e.task != nil {
-			_, err = tx.ReadTask(id, intake.Results, &results)
-		}
-		return e, results, err
-	}
-	key := strings.TrimPrefix(name, keyEntry)
-	content := tx.Key([]byte(key), now)
-	if content == nil {
-		return e, nil, nil
-	}
-	var r keyRecord
-	if err := json.Unmarshal(content, &r); err != nil {
-		return e, nil, err
-	}
-	e.key = &requestKey{at: r.At}
-	copy(e.key.Name[:], key)
-	sum, err := hex.DecodeString(r.Request)
-	copy(e.key.Request[:], sum)
-	return e, r.Results, err
 }

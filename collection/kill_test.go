@@ -278,8 +278,8 @@ func (k *killed) check(t *testing.T, ops []killOp, round string) {
 	end()
 	file := intake.Open(f.Options.Intake)
 	if err := errors.Join(file.Check(), file.View(func(tx *intake.Tx) error {
-		if len(tx.Changing())+len(tx.Begun()) > 0 {
-			return fmt.Errorf("open are %v and %v", tx.Changing(), tx.Begun())
+		if begun := collection.BegunChanges(tx); len(tx.Changing())+len(begun) > 0 {
+			return fmt.Errorf("open are %v and %+v", tx.Changing(), begun)
 		}
 		return nil
 	})); err != nil {

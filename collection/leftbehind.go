@@ -117,34 +117,16 @@ func (x *Index) TakeGiven(ctx context.Context, from string) ([]sheaf.ID, error) 
 	}
 	defer c.disown()
 	source := intake.Open(from)
-	for part := range slices.Chunk(ids, copiedAtOnce) {
-		contents := map[sheaf.ID][]byte{}
-		err := source.View(func(tx *intake.Tx) error {
-			for _, id := range part {
-				contents[id] = tx.Document(id)
-			}
-			return nil
+	err = source.View(func(theirs *intake.Tx) error {
+		return inTransactions(c.given.file, ids, func(tx *intake.Tx, id sheaf.ID) error {
+			return tx.Set(id, theirs.Document(id))
 		})
-		if err != nil {
-			return nil, err
-		}
-		err = c.given.file.Update(func(tx *intake.Tx) error {
-			for _, id := range part {
-				if err := tx.Set(id, contents[id]); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	if err := x.whenFree(ctx, NeedFresh, func() error { return c.Recover(ctx) }); err != nil {
 		return nil, err
 	}
 	return ids, x.reload()
 }
-
-// copiedAtOnce is the number of given documents that TakeGiven copies in one transaction.
-const copiedAtOnce = 100

@@ -164,9 +164,9 @@ func (t *takeOver) move() error {
 }
 
 // inTransactions calls the function take for every element of list, in transactions of up to 100 elements.
-func inTransactions[T any](t *takeOver, list []T, take func(*intake.Tx, T) error) error {
+func inTransactions[T any](file *intake.Intake, list []T, take func(*intake.Tx, T) error) error {
 	for some := range slices.Chunk(list, 100) {
-		err := t.c.given.file.Update(func(tx *intake.Tx) error {
+		err := file.Update(func(tx *intake.Tx) error {
 			for _, e := range some {
 				if err := take(tx, e); err != nil {
 					return err
@@ -186,7 +186,7 @@ func (t *takeOver) documents() error {
 	if err != nil {
 		return err
 	}
-	return inTransactions(t, slices.Collect(maps.Values(versions)), func(tx *intake.Tx, files []string) error {
+	return inTransactions(t.c.given.file, slices.Collect(maps.Values(versions)), func(tx *intake.Tx, files []string) error {
 		id, content, err := t.version(files)
 		if _, there := tx.Hash(id); err != nil || content == nil || there {
 			return err
@@ -275,7 +275,7 @@ func (t *takeOver) tasks() error {
 		return err
 	}
 	t.movable = append(t.movable, begun...)
-	return inTransactions(t, files, func(tx *intake.Tx, path string) error {
+	return inTransactions(t.c.given.file, files, func(tx *intake.Tx, path string) error {
 		k, err := readOlderTask(path)
 		if err != nil {
 			t.c.unread(path, err)
@@ -316,7 +316,7 @@ func (t *takeOver) copyAnswers() error {
 		return err
 	}
 	t.movable = append(t.movable, path)
-	return inTransactions(t, slices.Collect(bytes.Lines(content)), func(tx *intake.Tx, line []byte) error {
+	return inTransactions(t.c.given.file, slices.Collect(bytes.Lines(content)), func(tx *intake.Tx, line []byte) error {
 		var in olderAnswer
 		if json.Unmarshal(line, &in) != nil || in.Answer == nil {
 			return nil

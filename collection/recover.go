@@ -34,11 +34,10 @@ func (c *Collection) recover(ctx context.Context) error {
 		return err
 	}
 	return c.given.file.View(func(tx *intake.Tx) error {
-		begun := tx.Begun() // only their end is not recorded
 		for id := range tx.Tasks() {
 			k, err := readTask(tx, id)
 			var work []Change
-			if err == nil && k.State == TaskWaiting && !slices.Contains(begun, taskEntry+id) {
+			if err == nil && k.State == TaskWaiting {
 				if _, err = tx.ReadTask(id, intake.Work, &work); err == nil {
 					c.given.queue.add(id, work)
 				}

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -137,19 +135,11 @@ func readMade(file, name string) (made madeProfile, err error) {
 
 // scalar returns the value that YAML parses from a text, such as a number. So a number is later written without quotes.
 func scalar(text string) any {
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return n
+	var value any
+	if err := yaml.Unmarshal([]byte(text), &value); err != nil || value == nil {
+		return text
 	}
-	if f, err := strconv.ParseFloat(text, 64); err == nil && !math.IsInf(f, 0) && !math.IsNaN(f) {
-		return f
-	}
-	switch text {
-	case "true":
-		return true
-	case "false":
-		return false
-	}
-	return text
+	return value
 }
 
 // SaveJudged writes judged queries into the folder of judgements. sheaf eval reads them from there.

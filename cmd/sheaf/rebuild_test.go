@@ -27,6 +27,7 @@ import (
 	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/store"
+	"sheaf/store/embedded"
 	"sheaf/store/storetest"
 	"sheaf/text/analysis"
 )
@@ -200,7 +201,7 @@ func TestOpenRemakesUnrecordedEngine(t *testing.T) {
 	german := must.Get(analysis.New(analysis.Options{Language: "de"}))
 	engine := engineOptions(other.config)
 	engine.Dir, engine.Analyzer = location.EngineDir(other.Where.Dir), german
-	store := must.Get(collection.OpenEngine(engine, true))
+	store := must.Get(embedded.Open(engine))
 	must.Do(t, errors.Join(store.Write(t.Context(), storetest.One("t:b", "Stein")), store.Close()))
 	other.Close()
 	again := must.Get(s.open(cmd, openOptions{Refresh: true, Make: true}))

@@ -32,31 +32,29 @@ func view(t testing.TB, in *intake.Intake, read func(*intake.Tx)) {
 func TestRevertRestoresVersionBefore(t *testing.T) {
 	in := intake.Open(t.TempDir())
 	view(t, in, func(tx *intake.Tx) {
-		check.That(t, tx.Document("api:a") == nil && len(tx.Changing())+len(tx.Begun()) <= 0 && !tx.HasTask("x", intake.Head),
+		check.That(t, tx.Document("api:a") == nil && len(tx.Changing()) == 0 && !tx.HasTask("x", intake.Head),
 			"there is something before there is a file")
 	})
 	const a, b = sheaf.ID("api:a"), sheaf.ID("api:b")
 	update(t, in, func(tx *intake.Tx) error { return tx.Set(a, []byte("one")) })
 	update(t, in, func(tx *intake.Tx) error {
-		return errors.Join(tx.Put(a, []byte("two")), tx.Put(a, nil), tx.Put(b, []byte("new")), tx.Begin([]byte("key k")))
+		return errors.Join(tx.Put(a, []byte("two")), tx.Put(a, nil), tx.Put(b, []byte("new")))
 	})
 	view(t, in, func(tx *intake.Tx) {
 		content, ok := tx.Before(a)
 		check.That(t, ok && string(content) == "one" && tx.Document(a) == nil, "before it was %q", content)
 		content, ok = tx.Before(b)
 		check.That(t, ok && content == nil && string(tx.Document(b)) == "new", "before it was %q", content)
-		if !slices.Equal(tx.Changing(), []sheaf.ID{a, b}) || !slices.Equal(tx.Begun(), []string{"key k"}) {
-			t.Errorf("changing are %v, begun %v", tx.Changing(), tx.Begun())
-		}
+		check.That(t, slices.Equal(tx.Changing(), []sheaf.ID{a, b}), "changing are %v", tx.Changing())
 	})
 	wrong := errors.New("wrong")
 	check.Is(t, in.Update(func(tx *intake.Tx) error { return errors.Join(tx.Set(a, []byte("x")), wrong) }), wrong,
 		"Update")
 	update(t, in, func(tx *intake.Tx) error {
-		return errors.Join(tx.Restore(a), tx.Restore(b), tx.Ended([]byte("key k")))
+		return errors.Join(tx.Restore(a), tx.Restore(b))
 	})
 	view(t, in, func(tx *intake.Tx) {
-		if string(tx.Document(a)) != "one" || tx.Document(b) != nil || len(tx.Changing())+len(tx.Begun()) > 0 {
+		if string(tx.Document(a)) != "one" || tx.Document(b) != nil || len(tx.Changing()) > 0 {
 			t.Errorf("%q, %q, %v", tx.Document(a), tx.Document(b), tx.Changing())
 		}
 		_, ok := tx.Hash(b)

@@ -27,10 +27,9 @@ var (
 	results   = []byte(Results)
 	keys      = []byte("keys")
 	keyTimes  = []byte("key times")
-	applying  = []byte("applying")
 )
 
-var buckets = [][]byte{meta, documents, hashes, before, tasks, works, results, keys, keyTimes, applying}
+var buckets = [][]byte{meta, documents, hashes, before, tasks, works, results, keys, keyTimes}
 
 // format is the version of the file format. The bucket meta stores the version under formatKey.
 const format = "1"
@@ -178,7 +177,8 @@ func (tx *Tx) Taken(id sheaf.ID) error { return tx.drop(before, []byte(id)) }
 // Part is the name of a part of a task. The content of a part is JSON.
 type Part string
 
-// These are the parts of a task. Work holds the changes of a waiting task. Results holds the results of an ended task.
+// These are the parts of a task. Work holds the changes of a waiting task. Results holds the results of an ended task. A
+// waiting task has Results while the index may lack its changes.
 const (
 	Head    Part = "tasks"
 	Work    Part = "works"
@@ -234,21 +234,6 @@ func (tx *Tx) DropTask(id string, parts ...Part) (err error) {
 	return err
 }
 
-// Begin records that a change was accepted and that the index may lack it. name is the name of the change's task or
-// key. Ended removes this record.
-func (tx *Tx) Begin(name []byte) error { return tx.put(applying, name, []byte{}) }
-
-// Ended removes a record that Begin made.
-func (tx *Tx) Ended(name []byte) error { return tx.drop(applying, name) }
-
-// Begun returns the names that Begin recorded and Ended has not removed.
-func (tx *Tx) Begun() (names []string) {
-	for k := range tx.each(applying) {
-		names = append(names, string(k))
-	}
-	return names
-}
-
 // KeyAge is the time for which the file keeps the results of idempotent requests. maxKeys limits their number.
 const (
 	KeyAge  = 24 * time.Hour
@@ -274,6 +259,9 @@ func (tx *Tx) Key(key []byte, now time.Time) []byte {
 	}
 	return slices.Clone(v)
 }
+
+// Keys yields the keys and values of all idempotent requests. They are valid only during the transaction.
+func (tx *Tx) Keys() iter.Seq2[[]byte, []byte] { return tx.each(keys) }
 
 // PutKey stores the value of an idempotent request. The value is a JSON object; its member "at" is the time. PutKey
 // removes values that are too old, and the oldest values if there are too many.

@@ -109,8 +109,8 @@ type Collection struct {
 	recall   recallMeter
 	health
 	watch
-	updates    bool         // Search updates the index before it answers
-	closeIndex func() error // closes what Open opened; nil when the stores belong to the caller of New
+	updates    bool   // Search updates the index before it answers
+	closeIndex func() // closes what Open opened; nil when the stores belong to the caller of New
 }
 
 // health records what happened to the index since the collection opened.
@@ -187,7 +187,7 @@ func (c *Collection) Close() error {
 	c.recall.close()
 	c.answers.cache.Limit(0)
 	if c.closeIndex != nil {
-		return c.closeIndex()
+		c.closeIndex()
 	}
 	return nil
 }

@@ -321,15 +321,6 @@ type storedDocument struct {
 	Document *DocumentInput `json:"document"`
 }
 
-// encodeGiven returns a document in two forms: the form that intake.db stores, and the form that ingest indexes.
-func encodeGiven(id sheaf.ID, d *DocumentInput) ([]byte, ingest.Given, error) {
-	content, err := json.Marshal(storedDocument{id, d})
-	if err != nil {
-		return nil, ingest.Given{}, fmt.Errorf("write %s: %w", id, err)
-	}
-	return content, d.toGiven(id, content), nil
-}
-
 func (c *Collection) readStored(id sheaf.ID) (doc *DocumentInput, content []byte, err error) {
 	err = c.given.file.View(func(tx *intake.Tx) error {
 		content = tx.Document(id)

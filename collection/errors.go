@@ -84,8 +84,7 @@ func inParameters(err error) error { return inNamed("parameters", err) }
 
 // inNamed adds the name of the wrong parameter or setting in a field to an error.
 func inNamed(field string, err error) error {
-	var wrong *profile.ParameterError
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*profile.ParameterError](err); ok {
 		field += "/" + pointerEscapes.Replace(wrong.Name)
 	}
 	if errors.Is(err, profile.ErrTogether) {
@@ -133,13 +132,15 @@ func Told(err error, grant *access.Grant) error {
 		return &publicError{"unavailable: too many files or connections are open: repeat this in a moment",
 			fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)}
 	}
-	var rejected *RejectedError
-	if errors.As(err, &rejected) && errors.As(rejected.Lost, new(remoteError)) && !maySeeDetails(grant) {
+	if maySeeDetails(grant) {
+		return err
+	}
+	if rejected, ok := errors.AsType[*RejectedError](err); ok && errors.As(rejected.Lost, new(remoteError)) {
 		bare := *rejected
 		bare.Lost = errors.New("a key with the scope admin sees why")
 		return &bare
 	}
-	if !errors.Is(err, sheaf.ErrUnavailable) || maySeeDetails(grant) || !errors.As(err, new(remoteError)) {
+	if !errors.Is(err, sheaf.ErrUnavailable) || !errors.As(err, new(remoteError)) {
 		return err
 	}
 	return &publicError{"unavailable: a store or a model behind the server does not answer: a key with the scope admin " +

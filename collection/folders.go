@@ -76,8 +76,7 @@ func RealPath(path string) (string, error) {
 // FileFault adds a category and a plain text to an error of the file system. kind is a word for the thing that the
 // error is about, such as "folder".
 func FileFault(kind string, err error) error {
-	var path *fs.PathError
-	named := errors.As(err, &path)
+	path, named := errors.AsType[*fs.PathError](err)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
 		if named { // leave out the name of the system call

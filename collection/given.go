@@ -3,6 +3,7 @@ package collection
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -252,8 +253,7 @@ func (c *Collection) Remote() bool {
 }
 
 func inChange(i int, err error) error {
-	var at *FieldError
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*FieldError](err); ok {
 		at.Change = i
 	}
 	return err
@@ -308,11 +308,10 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change, e entry) ([
 			deletes = append(deletes, ch.ID)
 			continue
 		}
-		var g ingest.Given
-		if contents[i], g, err = encodeGiven(ch.ID, ch.Put); err != nil {
-			return nil, err
+		if contents[i], err = json.Marshal(storedDocument{ch.ID, ch.Put}); err != nil {
+			return nil, fmt.Errorf("write %s: %w", ch.ID, err)
 		}
-		puts = append(puts, g)
+		puts = append(puts, ch.Put.toGiven(ch.ID, contents[i]))
 	}
 	// Complete the change from here on, even if the caller cancels.
 	ctx = context.WithoutCancel(ctx)
@@ -330,7 +329,7 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change, e entry) ([
 	}
 	crashPoint("after accept")
 	err = c.index(ctx, puts, deletes)
-	if partial := (*store.PartialError)(nil); errors.As(err, &partial) {
+	if partial, ok := errors.AsType[*store.PartialError](err); ok {
 		err = c.restoreRejected(ctx, out, partial)
 	}
 	if err != nil {

@@ -119,8 +119,8 @@ func pause(ctx context.Context, long time.Duration) error {
 
 // isFree reports whether no process holds the lock that err names.
 func isFree(err error) bool {
-	var held *fs.PathError
-	if !errors.As(err, &held) || held.Op != "lock" {
+	held, ok := errors.AsType[*fs.PathError](err)
+	if !ok || held.Op != "lock" {
 		return true // the work itself reports the error
 	}
 	lock, err := vfs.Disk{}.Lock(held.Path)
@@ -166,9 +166,8 @@ func Hint(err error, format string, args ...any) error {
 
 // Advise adds advice to an error that says why the index cannot be used.
 func (x *Index) Advise(err error) error {
-	var advised *HintError
 	switch {
-	case errors.As(err, &advised):
+	case errors.As(err, new(*HintError)):
 	case errors.Is(err, sheaf.ErrCorrupt):
 		return Hint(err, "repair it: sheaf check --repair --in %s", wording.ShellQuoted(x.Where.Root))
 	case errors.Is(err, store.ErrMadeOtherwise):
@@ -189,8 +188,8 @@ func (x *Index) Advise(err error) error {
 // Elsewhere adds advice to an error if the folder of the index cannot be made or opened: choose another folder. It
 // returns other errors unchanged.
 func Elsewhere(err error) error {
-	var path *fs.PathError
-	if !errors.As(err, &path) {
+	path, ok := errors.AsType[*fs.PathError](err)
+	if !ok {
 		return err
 	}
 	return Hint(fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err), "the index cannot be in %s: name another folder "+

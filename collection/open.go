@@ -87,10 +87,7 @@ func Open(folder string, options ...Option) (*Collection, error) {
 		x.Close()
 		return nil, err
 	}
-	out.updates, out.closeIndex = o.making.Update, sync.OnceValue(func() error {
-		x.View.Close()
-		return errors.Join(x.Backend.Close(), x.Catalog.Close())
-	})
+	out.updates, out.closeIndex = o.making.Update, sync.OnceFunc(x.Close)
 	return out, nil
 }
 

@@ -93,8 +93,8 @@ func (c *Collection) recoverSome(ctx context.Context, tried map[sheaf.ID]catalog
 	if len(puts)+len(deletes) > 0 {
 		err = c.index(ctx, puts, deletes)
 	}
-	var partial *store.PartialError
-	if err != nil && !errors.As(err, &partial) {
+	partial, rejects := errors.AsType[*store.PartialError](err)
+	if err != nil && !rejects {
 		return false, err
 	}
 	if len(puts)+len(deletes)+len(taken) > 0 {

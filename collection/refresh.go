@@ -80,15 +80,13 @@ func (x *Index) Refresh(ctx context.Context) error {
 		return ctx.Err()
 	case errors.Is(err, ingest.ErrRebuilt):
 		return err
-	case errors.Is(err, sheaf.ErrUnavailable) && !must:
+	case (errors.Is(err, sheaf.ErrUnavailable) || errors.Is(err, store.ErrForbidden)) && !must:
 		if err := x.reload(); err != nil {
 			return err
 		}
 		if x.remaking() { // another process remakes it, so the last indexing run is gone
 			return x.Refresh(ctx)
 		}
-		x.Warn("%v; results come from the last indexing run", err)
-	case errors.Is(err, store.ErrForbidden) && !must:
 		x.Warn("%v; results come from the last indexing run", err)
 	case (vfs.Forbidden(err) || vfs.NoSpace(err)) && !must:
 		x.Warn("the index cannot be written (%v); results come from the last indexing run%s", err, x.byAnotherVersion())

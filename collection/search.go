@@ -29,17 +29,6 @@ func (r *Reader) Search(ctx context.Context, q SearchRequest) (*Answer, error) {
 	return r.page(ctx, a, 0, q.Limit, steps)
 }
 
-// question holds everything that determines a ranking, except the state of the index.
-type question struct {
-	request    SearchRequest
-	query      sheaf.Query
-	profile    uint64 // the edition of the profile
-	minute     int64  // the time of ages, in Unix seconds; 0 when the profile uses no ages
-	confidence search.Calibration
-	visible    string       // fingerprint of what the caller may see
-	filter     sheaf.Filter // of the caller, with the dates that it means now
-}
-
 // answer searches with a request that was checked and parsed. The answer may come from the cache, or from a concurrent
 // request with the same question. took has the timings of this call only.
 func (r *Reader) answer(
@@ -71,15 +60,16 @@ func (r *Reader) answer(
 		a, err := compute(randomKey())
 		return a, took, err
 	}
-	what := question{request: *q, query: parsed, profile: p.edition, visible: r.guard.visibleTo, filter: r.guard.filter}
-	what.request.Limit, what.request.like = 0, nil // one answer serves pages of any length; like is in query
+	request, minute, confidence := *q, int64(0), search.Calibration{}
+	request.Limit, request.like = 0, nil // one answer serves pages of any length; like is in parsed
 	if p.plan.Dated() {
-		what.minute = now.Unix()
+		minute = now.Unix() // ages change
 	}
 	if calibration != nil {
-		what.confidence = *calibration
+		confidence = *calibration
 	}
-	key := keyOf(what, r.state)
+	// These values determine the answer. The filter has the dates that it means now.
+	key := keyOf(request, parsed, p.edition, minute, confidence, r.guard.visibleTo, r.guard.filter, r.state)
 	a, from, err := cache.get(key, func() (*answer, bool, error) {
 		a, err := compute(key)
 		if err != nil {

@@ -1,12 +1,10 @@
 package location
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -70,20 +68,15 @@ func (r Record) sum() string {
 // format, the error is [ErrFormat].
 func ReadRecord(dir string) (Record, error) {
 	path := filepath.Join(dir, recordName)
-	file, err := os.Open(path)
+	content, err := os.ReadFile(path)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("%w: %w", sheaf.ErrNotFound, err)
 		}
 		return Record{}, fmt.Errorf("open index: %w", err)
 	}
-	defer file.Close()
-	content, err := io.ReadAll(io.LimitReader(file, 1<<20))
-	if err != nil {
-		return Record{}, fmt.Errorf("open index: %w", err)
-	}
 	var kept recordFile
-	if err := json.NewDecoder(bytes.NewReader(content)).Decode(&kept); err != nil {
+	if err := json.Unmarshal(content, &kept); err != nil {
 		return Record{}, fmt.Errorf("open index: %w: %s: %w", sheaf.ErrCorrupt, path, err)
 	}
 	r := kept.Record

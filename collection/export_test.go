@@ -30,8 +30,6 @@ func FactsOf(r *Reader) rank.Facts { return r.guard }
 // AtPoints makes changes of given documents call f at named points.
 func AtPoints(f func(point string)) { crashPoint = f }
 
-// BegunChanges returns the changes whose end is not recorded.
-var BegunChanges = begunChanges
-
-// WasGiven returns a function that reports whether a document of an index was given.
-var WasGiven = wasGiven
+// WasGiven returns a function that reports whether a document of an index was given. BegunChanges returns the changes
+// whose end is not recorded.
+var WasGiven, BegunChanges = wasGiven, begunChanges

@@ -128,8 +128,8 @@ func putKey(tx *intake.Tx, name []byte, r *keyRecord, now time.Time) error {
 	return tx.PutKey(name, content, r.At, now)
 }
 
-// entry is the task or the key to which a change belongs, or neither. From the start of the change until it is indexed,
-// intake.db has the results that the change will have: a waiting task with results, or a record of a key with Done false.
+// entry is the task or the key to which a change belongs, or neither. intake.db stores the results of a change before
+// the change is indexed. Until then, the task is still waiting, or Done in the record of the key is false.
 type entry struct {
 	task *keptTask
 	key  *requestKey

@@ -186,7 +186,8 @@ func (t *takeOver) documents() error {
 	if err != nil {
 		return err
 	}
-	return inTransactions(t.c.given.file, slices.Collect(maps.Values(versions)), func(tx *intake.Tx, files []string) error {
+	files := slices.Collect(maps.Values(versions))
+	return inTransactions(t.c.given.file, files, func(tx *intake.Tx, files []string) error {
 		id, content, err := t.version(files)
 		if _, there := tx.Hash(id); err != nil || content == nil || there {
 			return err

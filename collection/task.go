@@ -456,8 +456,9 @@ func (c *Collection) work(id string) (k *keptTask, changes []Change, err error) 
 // ownerText returns the text of a failed task for the owner of the task. If the request is at fault, the text says why.
 // If the server is at fault, only the log says why.
 func (c *Collection) ownerText(id string, why error) string {
-	if errors.As(why, new(*RejectedError)) || slices.ContainsFunc([]error{sheaf.ErrInvalid, sheaf.ErrNotFound, sheaf.ErrUnsupported,
-		ErrConflict, ErrForbidden, ErrPrecondition}, func(kind error) bool { return errors.Is(why, kind) }) {
+	kinds := []error{sheaf.ErrInvalid, sheaf.ErrNotFound, sheaf.ErrUnsupported, ErrConflict, ErrForbidden, ErrPrecondition}
+	if errors.As(why, new(*RejectedError)) ||
+		slices.ContainsFunc(kinds, func(kind error) bool { return errors.Is(why, kind) }) {
 		return Told(why, &access.Grant{}).Error()
 	}
 	c.notice(fmt.Errorf("the task %s failed: %w", id, why))

@@ -177,8 +177,8 @@ func (tx *Tx) Taken(id sheaf.ID) error { return tx.drop(before, []byte(id)) }
 // Part is the name of a part of a task. The content of a part is JSON.
 type Part string
 
-// These are the parts of a task. Work holds the changes of a waiting task. Results holds the results of an ended task. A
-// waiting task has Results while the index may lack its changes.
+// These are the parts of a task. Work holds the changes of a waiting task. Results holds the results of an ended task.
+// A waiting task has Results while the index may lack its changes.
 const (
 	Head    Part = "tasks"
 	Work    Part = "works"

@@ -39,7 +39,8 @@ var ours = map[string]bool{recordName: true, catalogName: true, engineName: true
 	ConfidenceName: true, DamagedName: true, KeysName: true, KeysName + ".lock": true,
 	JudgedName: true, "tuned": true, "documents.lock": true, "intake.db": true, "intake.db.new": true,
 	// Older versions stored words, given documents and tasks here.
-	"words.json": true, "documents": true, "tasks": true, "answers.jsonl": true, "answers.jsonl.lock": true, "moved-1": true}
+	"words.json": true, "documents": true, "tasks": true, "answers.jsonl": true, "answers.jsonl.lock": true,
+	"moved-1": true}
 
 // RecordFormat is the version of the record and the layout of an index folder. An index of another version is remade.
 const RecordFormat = 1

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"math"
 	"strings"
 	"sync"
 
@@ -79,11 +78,7 @@ func keyOf(req *store.Request) xxh3.Uint128 {
 		if v.Matching != nil {
 			fmt.Fprintf(h, "%#v", *v.Matching)
 		}
-		var b [4]byte
-		for _, x := range v.Vector {
-			binary.LittleEndian.PutUint32(b[:], math.Float32bits(x))
-			_, _ = h.Write(b[:]) // never fails
-		}
+		_ = binary.Write(h, binary.LittleEndian, v.Vector) // never fails
 	}
 	return h.Sum128()
 }

@@ -103,15 +103,8 @@ func (s *session) tune(ctx context.Context, c *eval.Collection, o tuneOptions) e
 	if err != nil {
 		return err
 	}
-	counts := self.Weights(cached.Dataset.Queries)
-	t := &tuning{app: s.app, collection: cached, depth: 10, plain: true, counts: counts,
-		values: func(run *eval.Run) []float64 {
-			v := self.Values(cached.Dataset, run)
-			for i := range v {
-				v[i] *= counts[i]
-			}
-			return v
-		}}
+	t := &tuning{app: s.app, collection: cached, depth: 10, plain: true, counts: self.Weights(cached.Dataset.Queries),
+		values: func(run *eval.Run) []float64 { return self.Values(cached.Dataset, run) }}
 	r, err := t.search(ctx, o)
 	if err != nil {
 		return err

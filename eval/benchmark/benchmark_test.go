@@ -69,7 +69,7 @@ func options(t *testing.T) (o Options, self string) {
 	self = must.Get(os.Executable())
 	t.Setenv("SHEAF_TEST_ENGINE", "1")
 	return Options{Folders: []string{notes(t)}, Ours: Peer{"sheaf", []string{self}}, Work: t.TempDir(), Clients: 2,
-		Seconds: 0.05, Embedder: hashed.New(64)}, self
+		Seconds: 0.05, Embedder: hashed.New(64), Progress: func(string) {}, Step: func(*Report) error { return nil }}, self
 }
 
 // TestRun measures Sheaf's engine and peers, each in its own process, on every task. It checks that

@@ -11,6 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -136,7 +138,7 @@ func (c *Corpus) add(content []byte) (links []string) {
 }
 
 // pieces yields parts of text of about maxChunkBytes each. It cuts only at line ends.
-func pieces(text string) func(func(string) bool) {
+func pieces(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for len(text) > 0 {
 			end := len(text)
@@ -252,11 +254,9 @@ func (c *Corpus) frequentWords(n int) []string {
 			}
 		}
 	}
-	words := make([]string, 0, len(counts))
-	for w := range counts {
-		words = append(words, w)
-	}
-	slices.SortFunc(words, func(a, b string) int { return cmp.Or(counts[b]-counts[a], strings.Compare(a, b)) })
+	words := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(counts[b]-counts[a], strings.Compare(a, b))
+	})
 	return words[:min(n, len(words))]
 }
 

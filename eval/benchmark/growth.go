@@ -75,7 +75,7 @@ func (l *line) cells(sizes []int) []string {
 			if c := l.classes[n]; c != nil {
 				now = c.Quantile(q)
 			}
-			cells = append(cells, unlessNaN(now, micros))
+			cells = append(cells, micros(now))
 			if i > 0 {
 				cells = append(cells, digits(now/before))
 			}
@@ -90,11 +90,4 @@ func (l *line) cells(sizes []int) []string {
 	}
 	return append(cells, digits(quantile(last.ClientsMicros, 0.5)/last.Quantile(0.5)),
 		digits(quantile(last.ClientsMicros, 0.99)/last.Quantile(0.99)), digits(last.ClientsQPS/last.QPS))
-}
-
-func unlessNaN(v float64, text func(float64) string) string {
-	if math.IsNaN(v) {
-		return ""
-	}
-	return text(v)
 }

@@ -194,9 +194,7 @@ func writeVectors(dir string, documents, queries [][]float32, m Meta) error {
 	for name, rows := range map[string][][]float32{vectorsFile: documents, queryVectorsFile: queries} {
 		b := make([]byte, 0, 4*m.Dims*len(rows))
 		for _, row := range rows {
-			for _, x := range row {
-				b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
-			}
+			b, _ = binary.Append(b, binary.LittleEndian, row) // never fails
 		}
 		if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
 			return err
@@ -219,13 +217,8 @@ func readVectors(name string, dims int) ([][]float32, error) {
 		return nil, sheaf.Invalidf("%s has %d bytes: no rows of %d numbers", name, len(b), dims)
 	}
 	flat := make([]float32, len(b)/4)
-	for i := range flat {
-		flat[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+	if _, err := binary.Decode(b, binary.LittleEndian, flat); err != nil {
+		return nil, err
 	}
-	rows := make([][]float32, 0, len(flat)/dims)
-	for len(flat) > 0 {
-		rows = append(rows, flat[:dims:dims])
-		flat = flat[dims:]
-	}
-	return rows, nil
+	return slices.Collect(slices.Chunk(flat, dims)), nil
 }

@@ -102,9 +102,11 @@ func panel(title string, lines []line, peers []string, y0 float64) string {
 	return b.String()
 }
 
-// micros formats a time in microseconds for people.
+// micros formats a time in microseconds for people. NaN gives "".
 func micros(v float64) string {
 	switch {
+	case math.IsNaN(v):
+		return ""
 	case v >= 1e6:
 		return digits(v/1e6) + " s"
 	case v >= 1e3:

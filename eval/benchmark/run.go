@@ -1,6 +1,7 @@
 package benchmark
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,9 +37,9 @@ type Options struct {
 	Limit time.Duration
 	// Embedder computes the vectors. For TaskWide, [wide] makes them longer.
 	Embedder model.Embedder
-	// Progress is called with the name of each step. It may be nil.
+	// Progress is called with the name of each step.
 	Progress func(what string)
-	// Step is called with the report after every engine, so that an interrupted run keeps its results. It may be nil.
+	// Step is called with the report after every engine, so that an interrupted run keeps its results.
 	Step func(*Report) error
 }
 
@@ -73,9 +74,6 @@ type Report struct {
 // Run measures the engines, task by task. It measures every engine at every size, Sheaf's engine first. If a peer
 // fails, its row has a fault. If Run returns an error, it also returns the report of what it measured before.
 func Run(ctx context.Context, o Options) (*Report, error) {
-	if o.Progress == nil {
-		o.Progress = func(string) {}
-	}
 	for _, n := range o.Sizes {
 		if n < 100 || n > 10_000_000 {
 			return nil, sheaf.Invalidf("%d chunks: must be within 100..10000000", n)
@@ -189,10 +187,8 @@ func (r *run) measure(ctx context.Context, task Task, c *preparedCorpus) error {
 			row.judge(c.queries, c.nearestByQuery, ours)
 		}
 		r.report.Rows = append(r.report.Rows, row)
-		if r.Step != nil {
-			if err := r.Step(r.report); err != nil {
-				return err
-			}
+		if err := r.Step(r.report); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -311,37 +307,19 @@ func (r *run) vectors(ctx context.Context, c *Corpus, dir string, e model.Embedd
 // nearestOf returns the k rows with the largest dot products. Further rows with the same product as the last of these
 // follow. If rows have equal products, the earlier row comes first.
 func nearestOf(q []float32, rows [][]float32, k int) []int {
-	type scored struct {
-		row   int
-		score float32
-	}
-	best := make([]scored, 0, k+1)
+	scores, order := make([]float32, len(rows)), make([]int, len(rows))
 	for i, row := range rows {
-		var a, b, c, d float32
-		for j := 0; j+3 < len(q); j += 4 {
-			a += q[j] * row[j]
-			b += q[j+1] * row[j+1]
-			c += q[j+2] * row[j+2]
-			d += q[j+3] * row[j+3]
-		}
-		s := scored{i, a + b + c + d}
-		if len(best) >= k && s.score < best[k-1].score {
-			continue
-		}
-		at := len(best)
-		for at > 0 && best[at-1].score < s.score {
-			at--
-		}
-		best = slices.Insert(best, at, s)
-		for len(best) > k && best[len(best)-1].score < best[k-1].score {
-			best = best[:len(best)-1]
+		order[i] = i
+		for j := range q {
+			scores[i] += q[j] * row[j]
 		}
 	}
-	out := make([]int, len(best))
-	for i, s := range best {
-		out[i] = s.row
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	end := min(k, len(order))
+	for end < len(order) && scores[order[end]] == scores[order[end-1]] {
+		end++
 	}
-	return out
+	return order[:end]
 }
 
 // judge computes the quality of the hits of a row. It counts only queries that the engine ran. nearest has the nearest

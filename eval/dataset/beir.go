@@ -60,12 +60,11 @@ func (d *Dataset) readJudged(topics, qrels string) error {
 	if err != nil {
 		return err
 	}
-	j, err := readQrels(qrels, sum)
-	if err != nil {
+	if qrels, err = d.readQrels(qrels, sum); err != nil {
 		return err
 	}
 	d.QueryHash = digest(sum)
-	return d.judge(queries, j)
+	return d.judge(queries, qrels)
 }
 
 func digest(h *xxh3.Hasher) string {
@@ -163,10 +162,9 @@ func readQueries(file string, sum hash.Hash) ([]query, error) {
 	return queries, err
 }
 
-// judge fills the data set with queries and judgements. A contradiction among them is an error.
-func (d *Dataset) judge(queries []query, j *judgementFile) error {
-	d.Qrels, d.Sections, d.Where = j.qrels, j.sections, j.firstLines
-	d.Warnings = append(d.Warnings, j.warnings...)
+// judge takes the queries that have judgements. A contradiction between the queries and the judgements from the file
+// qrels is an error.
+func (d *Dataset) judge(queries []query, qrels string) error {
 	known := map[string]bool{}
 	for _, q := range queries {
 		if known[q.ID] {
@@ -183,17 +181,18 @@ func (d *Dataset) judge(queries []query, j *judgementFile) error {
 	}
 	for _, id := range slices.Sorted(maps.Keys(d.Qrels)) {
 		if !known[id] {
-			return sheaf.Invalidf("%s: judges query %q, which the queries do not have", j.firstLines[id], id)
+			return sheaf.Invalidf("%s: judges query %q, which the queries do not have", d.Where[id], id)
 		}
 	}
 	if len(d.Queries) == 0 {
-		return sheaf.Invalidf("%s: has no judgements", j.file)
+		return sheaf.Invalidf("%s: has no judgements", qrels)
 	}
-	return d.checkTargets(j)
+	return d.checkTargets(qrels)
 }
 
-// checkTargets adds a warning for judgements of documents that do not exist. It keeps these judgements.
-func (d *Dataset) checkTargets(j *judgementFile) error {
+// checkTargets adds a warning for judgements, from the file qrels, of documents that do not exist. It keeps these
+// judgements.
+func (d *Dataset) checkTargets(qrels string) error {
 	if d.Folder != "" {
 		return nil
 	}
@@ -217,10 +216,10 @@ func (d *Dataset) checkTargets(j *judgementFile) error {
 	switch {
 	case missing == total:
 		return sheaf.Invalidf("%s: none of the %d judged documents is in the collection, such as %s: do the files "+
-			"belong together?", j.file, total, first)
+			"belong together?", qrels, total, first)
 	case missing > 0:
 		d.Warnings = append(d.Warnings, fmt.Sprintf("%s: %d of %d judged documents are not in the collection and count as "+
-			"not found, such as %s", j.file, missing, total, first))
+			"not found, such as %s", qrels, missing, total, first))
 	}
 	return nil
 }

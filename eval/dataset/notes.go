@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -57,17 +58,16 @@ func Notes(file, notes string) (*Dataset, error) {
 		return nil, err
 	}
 	d := &Dataset{Name: filepath.Base(notes), Folder: notes, QueryHash: fmt.Sprintf("%016x", xxh3.Hash128(raw).Hi),
-		Qrels: map[string]metric.Judgements{}}
-	j := &judgementFile{file: name, qrels: d.Qrels, firstLines: map[string]string{}}
+		Qrels: map[string]metric.Judgements{}, Where: map[string]string{}}
 	var queries []query
 	for i := range y.Queries {
-		q, err := y.Queries[i].judge(j, strconv.Itoa(i+1))
+		q, err := y.Queries[i].judge(d, name, strconv.Itoa(i+1))
 		if err != nil {
 			return nil, err
 		}
 		queries = append(queries, q)
 	}
-	return d, d.judge(queries, j)
+	return d, d.judge(queries, name)
 }
 
 // notesLimits are the limits of a file of queries. Real files are far smaller.
@@ -104,24 +104,23 @@ type noteExpect struct {
 // UnmarshalYAML reads an expectation in any of its forms.
 func (e *noteExpect) UnmarshalYAML(n ast.Node) error {
 	e.line = n.GetToken().Position.Line
-	switch n := n.(type) {
-	case *ast.SequenceNode:
-		for _, v := range n.Values {
-			if err := e.one(v); err != nil {
-				return err
-			}
-		}
-		return nil
-	default:
-		return e.one(n)
+	list, ok := n.(*ast.SequenceNode)
+	if !ok {
+		return e.add(n)
 	}
+	for _, v := range list.Values {
+		if err := e.add(v); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func (e *noteExpect) one(n ast.Node) error {
+func (e *noteExpect) add(n ast.Node) error {
 	switch n := n.(type) {
 	case *ast.MappingNode:
 		for _, v := range n.Values {
-			if err := e.one(v); err != nil {
+			if err := e.add(v); err != nil {
 				return err
 			}
 		}
@@ -142,21 +141,18 @@ func (e *noteExpect) one(n ast.Node) error {
 		n.GetToken().Position.Line)
 }
 
-// judge adds the expectations of one query to j, under the query ID number.
-func (q *noteQuery) judge(j *judgementFile, number string) (query, error) {
-	out := query{Query: Query{ID: q.ID, Text: q.Query, Class: map[string]string{}},
-		where: fmt.Sprintf("%s:%d", j.file, q.Expect.line)}
-	if out.ID == "" {
-		out.ID = number
-	}
+// judge adds the expectations of one query in a file to d. The query has the ID number if the file gives it none.
+func (q *noteQuery) judge(d *Dataset, file, number string) (query, error) {
+	out := query{Query: Query{ID: cmp.Or(q.ID, number), Text: q.Query, Class: map[string]string{}},
+		where: fmt.Sprintf("%s:%d", file, q.Expect.line)}
 	if q.Class != "" {
 		out.Class["class"] = q.Class
 	}
 	if len(q.Expect.targets) == 0 {
-		return out, sheaf.Invalidf("%s: query %q (%s) expects nothing: say which note is right, as in expect: a.md", j.file,
+		return out, sheaf.Invalidf("%s: query %q (%s) expects nothing: say which note is right, as in expect: a.md", file,
 			out.ID, q.Query)
 	}
-	j.qrels[out.ID], j.firstLines[out.ID] = metric.Judgements{}, out.where
+	d.Qrels[out.ID], d.Where[out.ID] = metric.Judgements{}, out.where
 	for i, target := range q.Expect.targets {
 		doc, heading, _ := strings.Cut(target, "#")
 		if doc == "" && heading != "" { // the name of the note starts with '#'
@@ -164,13 +160,11 @@ func (q *noteQuery) judge(j *judgementFile, number string) (query, error) {
 			doc = "#" + doc
 		}
 		key := Section(strings.TrimPrefix(filepath.ToSlash(filepath.Clean(doc)), "./"), heading)
-		if heading != "" {
-			j.sections = true
-		}
-		if _, ok := j.qrels[out.ID][key]; ok || doc == "" {
+		d.Sections = d.Sections || heading != ""
+		if _, ok := d.Qrels[out.ID][key]; ok || doc == "" {
 			return out, sheaf.Invalidf("%s: query %q expects %q twice, or a note without a name", out.where, out.ID, target)
 		}
-		j.qrels[out.ID][key] = q.Expect.gains[i]
+		d.Qrels[out.ID][key] = q.Expect.gains[i]
 	}
 	return out, nil
 }

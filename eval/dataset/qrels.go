@@ -7,18 +7,13 @@ import (
 	"strconv"
 	"strings"
 
-	"sheaf"
 	"sheaf/eval/metric"
 )
 
-// judgementFile has the content of a file of judgements.
-type judgementFile struct {
-	file       string
-	columns    *columns // nil before the first line
-	qrels      map[string]metric.Judgements
-	firstLines map[string]string // query to the first line that judges it
-	sections   bool
-	warnings   []string
+// judgements reads a file of judgements into a data set.
+type judgements struct {
+	*Dataset
+	columns *columns // nil before the first line
 	// negative counts judgements with a negative gain, and repeated counts repeated ones.
 	negative, repeated int
 }
@@ -27,11 +22,13 @@ type judgementFile struct {
 // field has it. fields is the number of fields between tabs; 0 means that white space separates the fields.
 type columns struct{ query, doc, gain, slug, fields int }
 
-// readQrels reads judgements in one of two formats. In BEIR's format, tabs separate the fields, and the first line is
-// a header. It is query-id, corpus-id, score, or for sections query-id, corpus-id, heading-slug. In TREC's format,
-// white space separates query, iteration, document and gain, and there is no header.
-func readQrels(file string, sum hash.Hash) (*judgementFile, error) {
-	j := &judgementFile{qrels: map[string]metric.Judgements{}, firstLines: map[string]string{}}
+// readQrels reads judgements in one of two formats, and returns the name of the file that it read. In BEIR's format,
+// tabs separate the fields, and the first line is a header. It is query-id, corpus-id, score, or for sections query-id,
+// corpus-id, heading-slug. In TREC's format, white space separates query, iteration, document and gain, and there is no
+// header.
+func (d *Dataset) readQrels(file string, sum hash.Hash) (string, error) {
+	d.Qrels, d.Where = map[string]metric.Judgements{}, map[string]string{}
+	j := &judgements{Dataset: d}
 	name, err := readLines(file, sum, func(name string, line int, raw []byte) error {
 		text := strings.TrimRight(string(raw), "\r\n")
 		if j.columns == nil {
@@ -41,25 +38,19 @@ func readQrels(file string, sum hash.Hash) (*judgementFile, error) {
 		}
 		return j.add(text, name, line)
 	})
-	if err != nil {
-		return nil, err
-	}
-	if j.file = name; len(j.qrels) == 0 {
-		return nil, sheaf.Invalidf("%s: has no judgements", name)
-	}
 	if j.negative > 0 {
-		j.warnings = append(j.warnings, fmt.Sprintf("%s: %d gains are negative and count as not relevant", name, j.negative))
+		d.Warnings = append(d.Warnings, fmt.Sprintf("%s: %d gains are negative and count as not relevant", name, j.negative))
 	}
 	if j.repeated > 0 {
-		j.warnings = append(j.warnings, fmt.Sprintf("%s: %d judgements are written twice, with the same gain", name,
+		d.Warnings = append(d.Warnings, fmt.Sprintf("%s: %d judgements are written twice, with the same gain", name,
 			j.repeated))
 	}
-	return j, nil
+	return name, err
 }
 
 // layout finds out the format from text, the first line. It reports whether this line is a header. name and line are
 // for errors.
-func (j *judgementFile) layout(text, name string, line int) (header bool, err error) {
+func (j *judgements) layout(text, name string, line int) (header bool, err error) {
 	fields := strings.Split(text, "\t")
 	find := func(names ...string) int {
 		return slices.IndexFunc(fields, func(f string) bool {
@@ -70,7 +61,7 @@ func (j *judgementFile) layout(text, name string, line int) (header bool, err er
 		find("score", "gain", "relevance"), find("heading-slug"), len(fields)}
 	j.columns = c
 	if c.query >= 0 && c.doc >= 0 && (c.gain >= 0 || c.slug >= 0) {
-		j.sections = c.slug >= 0
+		j.Sections = c.slug >= 0
 		return true, nil
 	}
 	switch words := strings.Fields(text); {
@@ -85,7 +76,7 @@ func (j *judgementFile) layout(text, name string, line int) (header bool, err er
 		"0, document, gain: this line is %q", text)
 }
 
-func (j *judgementFile) add(text, name string, line int) error {
+func (j *judgements) add(text, name string, line int) error {
 	c := j.columns
 	fields := strings.Split(text, "\t")
 	if c.fields == 0 {
@@ -112,16 +103,16 @@ func (j *judgementFile) add(text, name string, line int) error {
 	if c.slug >= 0 {
 		target = Section(doc, strings.TrimSpace(fields[c.slug]))
 	}
-	if j.qrels[query] == nil {
-		j.qrels[query] = metric.Judgements{}
-		j.firstLines[query] = fmt.Sprintf("%s:%d", name, line)
+	if j.Qrels[query] == nil {
+		j.Qrels[query] = metric.Judgements{}
+		j.Where[query] = fmt.Sprintf("%s:%d", name, line)
 	}
-	if before, ok := j.qrels[query][target]; ok {
+	if before, ok := j.Qrels[query][target]; ok {
 		if before != gain {
 			return lineError(name, line, "document %q of query %q has gain %d here and %d before", doc, query, gain, before)
 		}
 		j.repeated++
 	}
-	j.qrels[query][target] = gain
+	j.Qrels[query][target] = gain
 	return nil
 }

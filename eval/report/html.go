@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -14,14 +13,12 @@ import (
 var page string
 
 var pageFunctions = template.FuncMap{
-	"four":   func(v float64) string { return fmt.Sprintf("%.4f", v) },
-	"signed": func(v float64) string { return fmt.Sprintf("%+.4f", v) },
-	"two":    func(v float64) string { return fmt.Sprintf("%.2f", v) },
-	"p":      probability,
-	"color":  func(i int) template.CSS { return template.CSS("background:" + color(i)) },
-	"verdict": func(c eval.Comparison) string {
-		return verdict(&c)
-	},
+	"four":    func(v float64) string { return fmt.Sprintf("%.4f", v) },
+	"signed":  func(v float64) string { return fmt.Sprintf("%+.4f", v) },
+	"two":     func(v float64) string { return fmt.Sprintf("%.2f", v) },
+	"p":       probability,
+	"color":   func(i int) template.CSS { return template.CSS("background:" + color(i)) },
+	"verdict": verdict,
 }
 
 // plot is a finished SVG picture with its title.
@@ -71,13 +68,7 @@ func HTML(w io.Writer, reports []*eval.Report) error {
 		}
 		sections = append(sections, s)
 	}
-	var out bytes.Buffer
-	made := template.Must(template.New("report").Funcs(pageFunctions).Parse(page))
-	if err := made.Execute(&out, sections); err != nil {
-		return fmt.Errorf("write report: %w", err)
-	}
-	_, err := w.Write(out.Bytes())
-	return err
+	return template.Must(template.New("report").Funcs(pageFunctions).Parse(page)).Execute(w, sections)
 }
 
 // largestChanges returns the n largest gains, largest first, and the n largest losses, largest first.

@@ -9,30 +9,21 @@ import (
 )
 
 // Markdown writes a table for each measure. It has a row for each data set, a column for each ranking, and a last row
-// with the means. Then it writes tables of latencies, of choices by other data sets, and of classes. It skips a report
-// if its columns or measures differ from the columns or measures of the first report.
+// with the means. Then it writes tables of latencies, of choices by other data sets, and of classes. All reports have
+// the same columns.
 func Markdown(w io.Writer, reports []*eval.Report) error {
-	if len(reports) == 0 {
-		return nil
-	}
-	var same []*eval.Report
-	for _, r := range reports {
-		if sameColumns([]*eval.Report{reports[0], r}) {
-			same = append(same, r)
-		}
-	}
 	out := &strings.Builder{}
-	for m, name := range same[0].Measures {
-		grid(out, name, same, func(c *eval.ColumnReport) (float64, bool) { return c.Scores[m].Mean, true }, "%.4f")
+	for m, name := range reports[0].Measures {
+		grid(out, name, reports, func(c *eval.ColumnReport) (float64, bool) { return c.Scores[m].Mean, true }, "%.4f")
 	}
-	grid(out, "p50 ms", same, func(c *eval.ColumnReport) (float64, bool) {
+	grid(out, "p50 ms", reports, func(c *eval.ColumnReport) (float64, bool) {
 		if c.Latency == nil {
 			return 0, false
 		}
 		return c.Latency.P50, true
 	}, "%.2f")
-	leftOut(out, same)
-	for _, r := range same {
+	leftOut(out, reports)
+	for _, r := range reports {
 		classes(out, r)
 	}
 	_, err := io.WriteString(w, out.String())

@@ -2,6 +2,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -13,7 +14,7 @@ import (
 
 // Text writes a table for each data set, with a row for each ranking and a column for each measure. Then it writes the
 // differences from the first row. A star marks a difference for which both tests have a P below 5 %. For several data
-// sets, it also writes an overview of the first measure.
+// sets, it also writes an overview of each measure. All reports have the same columns.
 //
 // For every column after the first, it lists the queries with the largest gains and losses in the first measure. Each
 // list has at most as many entries as the argument queries says.
@@ -28,7 +29,7 @@ func Text(w io.Writer, reports []*eval.Report, queries int) error {
 		differences(out, r)
 		changed(out, r, queries)
 	}
-	if len(reports) > 1 && sameColumns(reports) {
+	if len(reports) > 1 {
 		overview(out, reports)
 	}
 	_, err := io.WriteString(w, out.String())
@@ -38,12 +39,8 @@ func Text(w io.Writer, reports []*eval.Report, queries int) error {
 func head(out *strings.Builder, r *eval.Report) {
 	fmt.Fprintf(out, "%s: %d documents, %d chunks, %d queries, %d judgements\n", r.Dataset, r.Documents, r.Chunks,
 		r.Queries, r.Judged)
-	model := r.Model
-	if model == "" {
-		model = "none"
-	}
 	fmt.Fprintf(out, "  corpus %s, queries %s, analyzer %s, chunker %s, model %s, depth %d", r.CorpusHash, r.QueryHash,
-		r.Analyzer, r.Chunker, model, r.Depth)
+		r.Analyzer, r.Chunker, cmp.Or(r.Model, "none"), r.Depth)
 	if r.IndexMS > 0 {
 		fmt.Fprintf(out, ", indexed in %.1f s", r.IndexMS/1000)
 	}
@@ -108,7 +105,7 @@ func differences(out *strings.Builder, r *eval.Report) {
 		c := &r.Comparisons[i]
 		fmt.Fprintf(w, "    %s\t%s\t%+.4f\t[%+.4f, %+.4f]\tp %s (randomization), %s (t)\t%d better, %d worse\t%s\n",
 			c.Measure, c.Column, c.Difference, c.Range.Low, c.Range.High, probability(c.Randomization), probability(c.TTest),
-			c.Better, c.Worse, verdict(c))
+			c.Better, c.Worse, verdict(*c))
 	}
 	_ = w.Flush()
 }
@@ -131,7 +128,7 @@ func changed(out *strings.Builder, r *eval.Report, n int) {
 	}
 }
 
-func verdict(c *eval.Comparison) string {
+func verdict(c eval.Comparison) string {
 	switch {
 	case !c.Significant(significance):
 		return "no significant difference"
@@ -148,17 +145,7 @@ func probability(p float64) string {
 	return strconv.FormatFloat(p, 'f', 4, 64)
 }
 
-// sameColumns reports whether all reports have the same columns, so that one table can show them.
-func sameColumns(reports []*eval.Report) bool {
-	for _, r := range reports {
-		if len(r.Columns) != len(reports[0].Columns) || len(r.Measures) != len(reports[0].Measures) {
-			return false
-		}
-	}
-	return true
-}
-
-// overview writes a table with the first measure of every data set, and the mean.
+// overview writes a table for each measure, with every data set and the mean.
 func overview(out *strings.Builder, reports []*eval.Report) {
 	first := reports[0]
 	for m, name := range first.Measures {

@@ -120,7 +120,6 @@ func Evaluate(ctx context.Context, c *eval.Collection, o Options) (*Report, erro
 	s := c.View.Settings()
 	r := &Report{Measure: Measure, Queries: len(asked.Dataset.Queries), Seed: o.Queries.Seed, CorpusHash: c.Hash,
 		Analyzer: s.Analyzer, Model: s.Embedder, Kinds: kindsOf(asked.Dataset.Queries)}
-	weights := Weights(asked.Dataset.Queries)
 	kinds := make([]string, len(asked.Dataset.Queries))
 	for i, q := range asked.Dataset.Queries {
 		kinds[i] = q.Class["kind"]
@@ -133,10 +132,9 @@ func Evaluate(ctx context.Context, c *eval.Collection, o Options) (*Report, erro
 			return nil, err
 		}
 		v := Values(asked.Dataset, run)
+		values = append(values, v)
 		r.Columns = append(r.Columns, ColumnReport{Name: col.Name, Profile: col.Profile.Name, ProfileHash: run.ProfileHash,
-			Parameters: run.Parameters,
-			Kinds:      means(r.Kinds, asked.Dataset.Queries, v)})
-		values = append(values, weighted(v, weights))
+			Parameters: run.Parameters, Kinds: means(r.Kinds, asked.Dataset.Queries, v)})
 	}
 	r.compare(values, kinds, o.Statistics)
 	return r, nil
@@ -151,9 +149,10 @@ var reciprocalRank = func() metric.Measure {
 	return m
 }()
 
-// Values returns [Measure] for each query of d in order. d is a data set that [Judged] made.
+// Values returns [Measure] for each query of d in order, multiplied by the query's weight. d is a data set that
+// [Judged] made.
 func Values(d *dataset.Dataset, run *eval.Run) []float64 {
-	out := make([]float64, len(d.Queries))
+	out := Weights(d.Queries)
 	for i, q := range d.Queries {
 		var places, docs []string
 		for _, s := range run.Rankings[q.ID] {
@@ -165,7 +164,7 @@ func Values(d *dataset.Dataset, run *eval.Run) []float64 {
 			doc, _, _ := strings.Cut(target, "\x00")
 			wanted[doc] = 1
 		}
-		out[i] = (reciprocalRank.Of(places, d.Qrels[q.ID]) + reciprocalRank.Of(docs, wanted)) / 2
+		out[i] *= (reciprocalRank.Of(places, d.Qrels[q.ID]) + reciprocalRank.Of(docs, wanted)) / 2
 	}
 	return out
 }
@@ -194,19 +193,12 @@ func Weights(queries []dataset.Query) []float64 {
 	return out
 }
 
-func weighted(values, weights []float64) []float64 {
-	out := make([]float64, len(values))
-	for i := range values {
-		out[i] = values[i] * weights[i]
-	}
-	return out
-}
-
+// means returns the mean measure of each kind. values are the weighted values of the queries.
 func means(kinds []KindReport, queries []dataset.Query, values []float64) []float64 {
 	out := make([]float64, len(kinds))
 	for i, q := range queries {
 		at := slices.IndexFunc(kinds, func(k KindReport) bool { return string(k.Kind) == q.Class["kind"] })
-		out[at] += values[i] / float64(kinds[at].Queries)
+		out[at] += values[i] * float64(len(kinds)) / float64(len(queries))
 	}
 	return out
 }

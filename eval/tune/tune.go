@@ -102,9 +102,7 @@ func Search(ctx context.Context, p Problem, o Options) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		if f != nil {
-			r.Folds = append(r.Folds, *f)
-		}
+		r.Folds = append(r.Folds, f)
 	}
 	if r.Set, r.Fitted, err = s.climb(func(int) bool { return true }); err != nil {
 		return nil, err
@@ -126,13 +124,6 @@ func (p *Problem) check(o Options) error {
 	case p.Queries < 2*o.Folds:
 		return sheaf.Invalidf("tune: %d queries are too few for %d folds: at least %d are needed", p.Queries, o.Folds,
 			2*o.Folds)
-	case len(p.Parameters) == 0:
-		return sheaf.Invalidf("tune: there is no parameter to search")
-	}
-	for _, param := range p.Parameters {
-		if len(param.Values) == 0 {
-			return sheaf.Invalidf("tune: parameter %s has no values to try", param.Name)
-		}
 	}
 	return nil
 }
@@ -146,15 +137,14 @@ type searcher struct {
 
 // fold chooses settings by the queries that are not in one fold. folds[i] is the fold of query i, and defaults[i] is
 // its value for the defaults. For each query i in the fold, it sets heldOut[i] to the value for the chosen settings.
-// For an empty fold it returns nil.
-func (s *searcher) fold(fold int, folds []int, defaults, heldOut []float64) (*Fold, error) {
+func (s *searcher) fold(fold int, folds []int, defaults, heldOut []float64) (Fold, error) {
 	set, chosen, err := s.climb(func(i int) bool { return folds[i] != fold })
 	if err != nil {
-		return nil, err
+		return Fold{}, err
 	}
 	values, err := s.values(set)
-	if err != nil || !slices.Contains(folds, fold) {
-		return nil, err
+	if err != nil {
+		return Fold{}, err
 	}
 	held := func(i int) bool { return folds[i] == fold }
 	for i := range values {
@@ -162,7 +152,7 @@ func (s *searcher) fold(fold int, folds []int, defaults, heldOut []float64) (*Fo
 			heldOut[i] = values[i]
 		}
 	}
-	return &Fold{Set: set, Chosen: chosen, HeldOut: s.meanOf(values, held), Default: s.meanOf(defaults, held)}, nil
+	return Fold{Set: set, Chosen: chosen, HeldOut: s.meanOf(values, held), Default: s.meanOf(defaults, held)}, nil
 }
 
 // climb changes one parameter at a time, as long as the mean over the queries grows. in says which queries count. It
@@ -206,7 +196,7 @@ func (s *searcher) mean(set map[string]string, in func(i int) bool) (float64, er
 	return s.meanOf(values, in), nil
 }
 
-// meanOf returns the weighted mean over the queries for which in is true, or 0 without such queries.
+// meanOf returns the weighted mean over the queries for which in is true.
 func (s *searcher) meanOf(values []float64, in func(i int) bool) float64 {
 	n, sum := 0.0, 0.0
 	for i, v := range values {
@@ -219,9 +209,6 @@ func (s *searcher) meanOf(values []float64, in func(i int) bool) float64 {
 			n += s.Weights[i]
 		}
 		sum += v
-	}
-	if n == 0 {
-		return 0
 	}
 	return sum / n
 }
@@ -237,9 +224,6 @@ func (s *searcher) values(set map[string]string) ([]float64, error) {
 	v, err := s.Values(s.ctx, set)
 	if err != nil {
 		return nil, fmt.Errorf("tune: %s: %w", key, err)
-	}
-	if len(v) != s.Queries {
-		return nil, sheaf.Invalidf("tune: %d values for %d queries", len(v), s.Queries)
 	}
 	s.known[key] = v
 	if s.progress != nil {

@@ -118,8 +118,6 @@ func TestFaults(t *testing.T) {
 		o tune.Options
 	}{
 		"one fold": {hill(0, 0), tune.Options{Folds: 1}}, "few queries": {few, o},
-		"no parameter": {tune.Problem{Queries: 100}, o},
-		"no values":    {tune.Problem{Queries: 100, Parameters: []tune.Parameter{{Name: "a"}}}, o},
 	} {
 		check.Is(t, must.Err(tune.Search(ctx, c.p, c.o)), sheaf.ErrInvalid, "%s", name)
 	}

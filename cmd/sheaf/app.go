@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -159,9 +158,7 @@ func (a *app) reportError(err error) {
 		if errors.As(err, &fault) {
 			out.Hint = fault.Hint
 		}
-		encoder := json.NewEncoder(a.stderr)
-		encoder.SetEscapeHTML(false)
-		_ = encoder.Encode(out)
+		_ = encodeLine(a.stderr, out)
 		return
 	}
 	text := strings.TrimSuffix(err.Error(), "\n")

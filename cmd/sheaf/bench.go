@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -26,16 +25,12 @@ type benchJSON struct {
 }
 
 type benchOptions struct {
-	sizes       []int
+	benchmark.Options
 	tasks       []string
 	peers       []string
 	peersFolder string
-	work        string
 	svg         string
 	report      string
-	limit       time.Duration
-	clients     int
-	seconds     float64
 }
 
 func (a *app) benchCommand() *cobra.Command {
@@ -58,21 +53,21 @@ headings and link texts ("real"), and the most frequent words ("hot").`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.bench(cmd, args, o) },
 	}
 	f := cmd.Flags()
-	f.IntSliceVar(&o.sizes, "chunks", []int{10_000}, "sizes of the corpora, in chunks")
+	f.IntSliceVar(&o.Sizes, "chunks", []int{10_000}, "sizes of the corpora, in chunks")
 	f.StringSliceVar(&o.tasks, "tasks", []string{"words", "vectors", "hybrid"}, "what to measure: words, vectors (of "+
 		"256 and 384 dimensions), vectors384 (those alone), hybrid")
 	f.StringSliceVar(&o.peers, "peers", nil, "engines to measure beside, none for this one alone (default all that "+
 		"are installed)")
 	f.StringVar(&o.peersFolder, "peers-folder", "", "folder of the other engines (default bench/bin of the source that "+
 		"you are in)")
-	f.StringVar(&o.work, "work", "", "folder for corpora and indexes while it runs (default the system's)")
+	f.StringVar(&o.Work, "work", "", "folder for corpora and indexes while it runs (default the system's)")
 	f.StringVar(&o.svg, "svg", "", "also write a picture to this file")
 	f.StringVar(&o.report, "report", "", "also write the tables to this file, after every engine: an interrupted run "+
 		"leaves what it has")
-	f.DurationVar(&o.limit, "limit", 0, "longest time for one engine, task and size; engines that would take longer, "+
+	f.DurationVar(&o.Limit, "limit", 0, "longest time for one engine, task and size; engines that would take longer, "+
 		"going by a smaller size, are left out (default no limit)")
-	f.IntVar(&o.clients, "clients", 8, "clients that ask together")
-	f.Float64Var(&o.seconds, "seconds", 15, "longest pass, in seconds")
+	f.IntVar(&o.Clients, "clients", 8, "clients that ask together")
+	f.Float64Var(&o.Seconds, "seconds", 15, "longest pass, in seconds")
 	a.withJSON(cmd)
 	markFolder(f, "peers-folder", "work")
 	cmd.AddCommand(a.benchEngineCommand())
@@ -103,28 +98,25 @@ func (a *app) bench(cmd *cobra.Command, folders []string, o benchOptions) error 
 			return err
 		}
 	}
-	var tasks []benchmark.Task
 	for _, name := range o.tasks {
 		if !slices.Contains(benchmark.Tasks, benchmark.Task(name)) {
 			return sheaf.Invalidf("--tasks %q: must be words, vectors, vectors384 or hybrid", name)
 		}
-		tasks = append(tasks, benchmark.Task(name))
+		o.Tasks = append(o.Tasks, benchmark.Task(name))
 		if benchmark.Task(name) == benchmark.TaskVectors && !slices.Contains(o.tasks, string(benchmark.TaskWide)) {
-			tasks = append(tasks, benchmark.TaskWide)
+			o.Tasks = append(o.Tasks, benchmark.TaskWide)
 		}
 	}
-	if o.clients < 1 || o.clients > 1000 || o.seconds <= 0 || o.limit < 0 {
+	if o.Clients < 1 || o.Clients > 1000 || o.Seconds <= 0 || o.Limit < 0 {
 		return sheaf.Invalidf("--clients must be within 1..1000, --seconds above 0 and --limit not below 0")
 	}
-	peers, err := o.findPeers()
-	if err != nil {
-		return err
-	}
 	program, err := os.Executable()
-	if err != nil {
-		return err
+	if err == nil {
+		o.Peers, err = o.findPeers()
 	}
-	embedder, err := newBuiltIn()
+	if err == nil {
+		o.Embedder, err = newBuiltIn()
+	}
 	if err != nil {
 		return err
 	}
@@ -138,13 +130,9 @@ func (a *app) bench(cmd *cobra.Command, folders []string, o benchOptions) error 
 		}
 		_ = f.Close() // nothing was written
 	}
-	report, err := benchmark.Run(cmd.Context(), benchmark.Options{
-		Folders: folders, Sizes: o.sizes, Tasks: tasks,
-		Ours: benchmark.Peer{Name: "sheaf", Command: []string{program, "bench", "engine"}}, Peers: peers,
-		Work: o.work, Clients: o.clients, Seconds: o.seconds, Limit: o.limit, Embedder: embedder,
-		Progress: func(what string) { a.notice("%s", what) },
-		Step:     o.write,
-	})
+	o.Folders, o.Step, o.Progress = folders, o.write, func(what string) { a.notice("%s", what) }
+	o.Ours = benchmark.Peer{Name: "sheaf", Command: []string{program, "bench", "engine"}}
+	report, err := benchmark.Run(cmd.Context(), o.Options)
 	if report == nil || len(report.Rows) == 0 {
 		return err
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -45,11 +44,9 @@ type judgedDatasetJSON struct {
 }
 
 type confidenceOptions struct {
-	queries    int
-	impossible int
-	seed       uint64
-	reset      bool
-	plot       string
+	self.Wanted
+	reset bool
+	plot  string
 }
 
 func (a *app) evalConfidenceCommand() *cobra.Command {
@@ -70,30 +67,26 @@ and prints how well that fits the one left out. Then it prints the fit of all da
 sets. The calibration that sheaf ships was made this way. It keeps nothing.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkCount("--impossible", o.Impossible); err != nil {
+				return err
+			}
 			if len(args) > 1 {
 				return a.evalConfidenceJudged(cmd, args, o)
 			}
-			return a.evalConfidence(cmd, args, o)
+			return a.withOwn(cmd, args, o.Wanted, func(s *session, c *eval.Collection) error {
+				return s.evalConfidence(cmd.Context(), c, o)
+			})
 		},
 	}
 	f := cmd.Flags()
 	f.StringP("profile", "p", "", "ranking profile to learn for")
-	f.IntVarP(&o.queries, "queries", "n", 300, "questions of each kind with an answer")
-	f.IntVar(&o.impossible, "impossible", 300, "questions of each kind without an answer")
-	f.Uint64Var(&o.seed, "seed", 1, "another number makes other questions from the same documents")
+	f.IntVarP(&o.PerKind, "queries", "n", 300, "questions of each kind with an answer")
+	f.IntVar(&o.Impossible, "impossible", 300, "questions of each kind without an answer")
+	f.Uint64Var(&o.Seed, "seed", 1, "another number makes other questions from the same documents")
 	f.StringVar(&o.plot, "plot", "", "draw how often answers of each confidence are right, as an SVG file")
 	f.BoolVar(&o.reset, "reset", false, "remove the learned calibration")
 	f.Bool("no-refresh", false, "do not look for changed files first")
 	return a.withJSON(cmd)
-}
-
-func (a *app) evalConfidence(cmd *cobra.Command, args []string, o confidenceOptions) error {
-	if err := o.check(); err != nil {
-		return err
-	}
-	return a.withOwn(cmd, args, func(s *session, c *eval.Collection) error {
-		return s.evalConfidence(cmd.Context(), c, o)
-	})
 }
 
 func (s *session) evalConfidence(ctx context.Context, c *eval.Collection, o confidenceOptions) error {
@@ -104,7 +97,7 @@ func (s *session) evalConfidence(ctx context.Context, c *eval.Collection, o conf
 	if err != nil {
 		return err
 	}
-	items, err := self.Make(ctx, c, self.Wanted{PerKind: o.queries, Impossible: o.impossible, Seed: o.seed})
+	items, err := self.Make(ctx, c, o.Wanted)
 	if err != nil {
 		return err
 	}
@@ -115,7 +108,7 @@ func (s *session) evalConfidence(ctx context.Context, c *eval.Collection, o conf
 	if err != nil {
 		return err
 	}
-	r, err := confidence.Learn(answers, search.ShippedCalibration(p, s.View.Settings().Embedder), o.seed)
+	r, err := confidence.Learn(answers, search.ShippedCalibration(p, s.View.Settings().Embedder), o.Seed)
 	if err != nil {
 		return err
 	}
@@ -138,15 +131,8 @@ func (s *session) evalConfidence(ctx context.Context, c *eval.Collection, o conf
 	return s.print(out, func() { s.printConfidence(r) })
 }
 
-func (o confidenceOptions) check() error {
-	return cmp.Or(checkCount("--queries", o.queries), checkCount("--impossible", o.impossible))
-}
-
 // evalConfidenceJudged learns a calibration from several judged data sets. It does not store the calibration.
 func (a *app) evalConfidenceJudged(cmd *cobra.Command, args []string, o confidenceOptions) error {
-	if err := o.check(); err != nil {
-		return err
-	}
 	if o.reset || o.plot != "" {
 		return sheaf.Invalidf("--reset and --plot are for one folder")
 	}
@@ -174,7 +160,7 @@ func (a *app) evalConfidenceJudged(cmd *cobra.Command, args []string, o confiden
 	answers := make([]*confidence.Answers, len(all))
 	for i, c := range all {
 		progress := terminal.NewProgress(a.err, "asking "+c.Dataset.Name)
-		answers[i], err = confidence.Ask(cmd.Context(), c.Searcher, p, confidence.Judged(all, i, same, o.seed),
+		answers[i], err = confidence.Ask(cmd.Context(), c.Searcher, p, confidence.Judged(all, i, same, o.Seed),
 			func(done, n int) { progress.Update(done, n, 0, "questions") })
 		progress.Done()
 		if err != nil {

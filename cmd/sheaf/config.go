@@ -210,18 +210,12 @@ your own file, because all folders would fill that one place.`,
 		Args:              arguments(cobra.MinimumNArgs(2)),
 		ValidArgsFunction: completeSetting,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			inProject, err := w.inProject(args[0])
-			if err == nil {
-				err = checkNamed(args[0], args[1], !inProject)
-			}
-			if err != nil {
-				return err
-			}
-			file, err := a.settingsFile(inProject)
-			if err != nil {
-				return err
-			}
-			err = a.writeSetting(cmd, file, inProject, func() error { return config.Set(file, args[0], args[1:]) })
+			file, err := a.writeSetting(cmd, w, args[0], func(file string, inProject bool) error {
+				if err := checkNamed(args[0], args[1], !inProject); err != nil {
+					return err
+				}
+				return config.Set(file, args[0], args[1:])
+			})
 			if err != nil {
 				return err
 			}
@@ -232,19 +226,6 @@ your own file, because all folders would fill that one place.`,
 	}
 	w.addFlags(cmd)
 	return a.withJSON(cmd)
-}
-
-// settingsFile returns the settings file to write. With inProject it is the project's file in the command's folder,
-// otherwise the user's file.
-func (a *app) settingsFile(inProject bool) (string, error) {
-	if !inProject {
-		return userConfigFile(), nil
-	}
-	dir, err := a.commandFolder()
-	if err != nil {
-		return "", err
-	}
-	return projectFile(dir), nil
 }
 
 // noteLeftBehind prints a note about documents from HTTP in the old store, if the settings now name another store. It
@@ -279,13 +260,17 @@ func (w *whichFile) addFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&w.user, "user", false, "write to your own file, the default for all others")
 }
 
-// inProject reports whether a command writes key to the project's file. Without a flag, only the key store is written
-// there. With both flags, inProject returns an error.
-func (w *whichFile) inProject(key string) (bool, error) {
+// file returns the settings file to write key to, and whether it is the project's file in the command's folder. Without
+// a flag, only the key store is written there. With both flags, file returns an error.
+func (w whichFile) file(a *app, key string) (name string, inProject bool, err error) {
 	if w.project && w.user {
-		return false, sheaf.Invalidf("--project and --user name different files: give one of them")
+		return "", false, sheaf.Invalidf("--project and --user name different files: give one of them")
 	}
-	return w.project || !w.user && key == "store", nil
+	if !w.project && (w.user || key != "store") {
+		return userConfigFile(), false, nil
+	}
+	dir, err := a.commandFolder()
+	return projectFile(dir), true, err
 }
 
 func (a *app) configUnsetCommand() *cobra.Command {
@@ -305,24 +290,18 @@ unless --user says otherwise.`,
 			if err != nil {
 				return err
 			}
-			inProject, err := w.inProject(key.Name)
-			if err != nil {
-				return err
-			}
-			file, err := a.settingsFile(inProject)
-			if err != nil {
-				return err
-			}
-			err = a.writeSetting(cmd, file, inProject, func() error { return config.Unset(file, key.Name) })
+			file, err := a.writeSetting(cmd, w, key.Name, func(file string, _ bool) error {
+				return config.Unset(file, key.Name)
+			})
 			if err != nil && !errors.Is(err, sheaf.ErrNotFound) {
 				return err
 			}
 			_, c, fault := a.folderSettings(cmd)
-			if err != nil && fault == nil {
-				return a.elsewhereSet(err, c, key)
-			}
 			if fault != nil {
 				return fault
+			}
+			if err != nil {
+				return a.elsewhereSet(err, c, key)
 			}
 			now := settingOf(c, key)
 			return a.print(unsetJSON{Schema: "sheaf.config-unset/1", Key: key.Name, File: file,
@@ -354,27 +333,32 @@ func (a *app) elsewhereSet(err error, c *config.Config, key *config.Key) error {
 	return err
 }
 
-// writeSetting changes a key in a file with the function write, and approves the changed file of a project. If the
-// change moves the folder to another store, writeSetting prints a note about documents that stay behind.
-func (a *app) writeSetting(cmd *cobra.Command, file string, project bool, write func() error) error {
+// writeSetting changes a key with the function write in the file that w chooses, and returns the name of the file. It
+// approves the changed file of a project. If the change moves the folder to another store, writeSetting prints a note
+// about documents that stay behind.
+func (a *app) writeSetting(cmd *cobra.Command, w whichFile, key string,
+	write func(file string, inProject bool) error) (file string, err error) {
+	file, inProject, err := w.file(a, key)
+	if err != nil {
+		return "", err
+	}
 	var before *config.Config
 	folder, unread := a.commandFolder()
 	if unread == nil {
 		before, unread = loadSettings(cmd, folder)
 	}
-	var err error
-	if project {
-		err = a.writeApproved(file, write)
+	if inProject {
+		err = a.writeApproved(file, func() error { return write(file, true) })
 	} else {
-		err = write()
+		err = write(file, false)
 	}
 	if err != nil || unread != nil {
-		return err
+		return file, err
 	}
 	if now, err := loadSettings(cmd, folder); err == nil {
 		a.noteLeftBehind(folder, before, now)
 	}
-	return nil
+	return file, nil
 }
 
 // writeApproved changes a project's file with the function write. It then approves the new content, but only if the old

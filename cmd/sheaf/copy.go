@@ -252,8 +252,7 @@ const copyStateName = "copy.json"
 // stream copies all chunks from one store to another, then copies the catalog.
 func (a *app) stream(cmd *cobra.Command, from, to string) error {
 	source, err := a.withStore("--from", from).open(cmd, openOptions{})
-	var refused collection.StoreError
-	if errors.Is(err, sheaf.ErrNotFound) && !errors.As(err, &refused) {
+	if _, refused := errors.AsType[collection.StoreError](err); errors.Is(err, sheaf.ErrNotFound) && !refused {
 		return withHint(fmt.Errorf("--from: %w: another folder filled %s, so its documents are unknown here",
 			sheaf.ErrNotFound, from),
 			"leave --from out: the files are read then")

@@ -15,10 +15,9 @@ import (
 )
 
 type selfOptions struct {
+	self.Wanted
 	profiles []string
 	params   []string
-	queries  int
-	seed     uint64
 }
 
 func (a *app) evalSelfCommand() *cobra.Command {
@@ -37,23 +36,20 @@ compared with some other profiles.`,
 		Example: `  sheaf eval self ~/notes
   sheaf eval self --param meaning=0,0.25,0.5,0.75`,
 		Args: arguments(cobra.MaximumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.evalSelf(cmd, args, o) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withOwn(cmd, args, o.Wanted, func(s *session, c *eval.Collection) error {
+				return s.evalSelf(cmd.Context(), c, o)
+			})
+		},
 	}
 	f := cmd.Flags()
 	f.StringSliceVarP(&o.profiles, "profile", "p", nil, "ranking profiles to compare; the others are compared with the "+
 		"first")
 	f.StringArrayVar(&o.params, "param", nil, "set a parameter to each of some values, as in --param meaning=0,0.5")
-	f.IntVarP(&o.queries, "queries", "n", 60, "queries of each kind")
-	f.Uint64Var(&o.seed, "seed", 1, "another number makes other queries from the same documents")
+	f.IntVarP(&o.PerKind, "queries", "n", 60, "queries of each kind")
+	f.Uint64Var(&o.Seed, "seed", 1, "another number makes other queries from the same documents")
 	f.Bool("no-refresh", false, "do not look for changed files first")
 	return a.withJSON(cmd)
-}
-
-func (a *app) evalSelf(cmd *cobra.Command, args []string, o selfOptions) error {
-	if err := checkCount("--queries", o.queries); err != nil {
-		return err
-	}
-	return a.withOwn(cmd, args, func(s *session, c *eval.Collection) error { return s.evalSelf(cmd.Context(), c, o) })
 }
 
 func (s *session) evalSelf(ctx context.Context, c *eval.Collection, o selfOptions) error {
@@ -63,7 +59,7 @@ func (s *session) evalSelf(ctx context.Context, c *eval.Collection, o selfOption
 	}
 	progress := terminal.NewProgress(s.err, "searching")
 	r, err := self.Evaluate(ctx, c, self.Options{
-		Queries: self.Wanted{PerKind: o.queries, Seed: o.seed}, Columns: columns, Statistics: eval.DefaultStatistics,
+		Queries: o.Wanted, Columns: columns, Statistics: eval.DefaultStatistics,
 		Progress: func(done, all int) { progress.Update(done, all, 0, "queries") },
 	})
 	progress.Done()
@@ -90,9 +86,13 @@ func checkCount(flag string, n int) error {
 	return nil
 }
 
-// withOwn opens the index of a folder as a collection to evaluate, and then calls run. args has the folder, or is empty
-// for the folder of --in or the current folder.
-func (a *app) withOwn(cmd *cobra.Command, args []string, run func(*session, *eval.Collection) error) error {
+// withOwn opens the index of a folder as a collection to evaluate with the wanted queries, and then calls run. args has
+// the folder, or is empty for the folder of --in or the current folder.
+func (a *app) withOwn(cmd *cobra.Command, args []string, wanted self.Wanted,
+	run func(*session, *eval.Collection) error) error {
+	if err := checkCount("--queries", wanted.PerKind); err != nil {
+		return err
+	}
 	if len(args) == 1 {
 		if a.in != "" {
 			return sheaf.Invalidf("the folder is named twice: %s and --in %s", args[0], a.in)

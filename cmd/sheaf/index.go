@@ -20,12 +20,6 @@ import (
 	"sheaf/text/chunk"
 )
 
-func (a *app) indexFolder(cmd *cobra.Command, rebuild bool) error {
-	return a.withIndex(cmd, openOptions{Asked: true, Make: true, Rebuild: rebuild}, func(s *session) error {
-		return s.index(cmd.Context(), s.Trees())
-	})
-}
-
 func (a *app) indexCommand() *cobra.Command {
 	var rebuild bool
 	cmd := &cobra.Command{
@@ -40,8 +34,12 @@ that the files cannot bring back, such as those of another folder in the same st
 it names them and asks. Without a terminal it needs --yes.`,
 		Args: a.folderArgument,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			life := collection.Life{Reopen: func(context.Context) error { return nil }} // indexFolder opens it
-			return life.Do(cmd.Context(), collection.NeedFresh, func() error { return a.indexFolder(cmd, rebuild) })
+			life := collection.Life{Reopen: func(context.Context) error { return nil }} // withIndex opens it
+			return life.Do(cmd.Context(), collection.NeedFresh, func() error {
+				return a.withIndex(cmd, openOptions{Asked: true, Make: true, Rebuild: rebuild}, func(s *session) error {
+					return s.index(cmd.Context(), s.Trees())
+				})
+			})
 		},
 	}
 	cmd.Flags().BoolVar(&rebuild, "rebuild", false, "make it again from the files")

@@ -172,25 +172,21 @@ func (a *app) listCollections(cmd *cobra.Command) error {
 	for _, loc := range locations {
 		list = append(list, locationJSON{Root: loc.Root, Index: loc.Dir, Bytes: location.Bytes(loc.Dir)})
 	}
-	if a.json {
-		err = a.printJSON(collectionsJSON{Schema: "sheaf.collections/1", Collections: list})
-	}
-	if err == nil && len(locations) == 0 {
+	err = a.print(collectionsJSON{Schema: "sheaf.collections/1", Collections: list}, func() {
+		var rows [][]string
+		for _, loc := range list {
+			gone := ""
+			if _, err := collection.InTime(loc.Root, os.Stat); errors.Is(err, fs.ErrNotExist) {
+				gone = "the folder is not there"
+			}
+			rows = append(rows, []string{a.out.Paint(terminal.Path, wording.Clean(loc.Root)), wording.Bytes(loc.Bytes),
+				a.out.Paint(terminal.Dim, loc.Index), gone})
+		}
+		a.printTable(rows)
+	})
+	if err == nil && len(list) == 0 {
 		a.notice("no indexes yet: sheaf search makes one for the folder it searches")
 		return errNothing
 	}
-	if err != nil || a.json {
-		return err
-	}
-	var rows [][]string
-	for _, loc := range locations {
-		gone := ""
-		if _, err := collection.InTime(loc.Root, os.Stat); errors.Is(err, fs.ErrNotExist) {
-			gone = "the folder is not there"
-		}
-		rows = append(rows, []string{a.out.Paint(terminal.Path, wording.Clean(loc.Root)),
-			wording.Bytes(location.Bytes(loc.Dir)), a.out.Paint(terminal.Dim, loc.Dir), gone})
-	}
-	a.printTable(rows)
-	return nil
+	return err
 }

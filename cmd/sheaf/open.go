@@ -120,8 +120,7 @@ func (a *app) openAt(ctx context.Context, folder string, place location.Location
 // ofStore returns an error of the store with the name of the flag that chose the store. It returns other errors
 // unchanged.
 func (a *app) ofStore(err error) error {
-	var store collection.StoreError
-	if a.storeFlag != "" && errors.As(err, &store) {
+	if _, ok := errors.AsType[collection.StoreError](err); ok && a.storeFlag != "" {
 		return fmt.Errorf("%s: %w", a.storeFlag, err)
 	}
 	return err

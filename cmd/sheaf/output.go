@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -34,8 +35,10 @@ func (a *app) print(v any, people func()) error {
 	return nil
 }
 
-func (a *app) printLine(v any) error {
-	encoder := json.NewEncoder(a.stdout)
+func (a *app) printLine(v any) error { return encodeLine(a.stdout, v) }
+
+func encodeLine(w io.Writer, v any) error {
+	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	return encoder.Encode(v)
 }

@@ -155,26 +155,17 @@ as written; with --doc its reference, and without a name that of the whole langu
 			if err != nil {
 				return err
 			}
+			text, err := p.Show(bound.Limit, bound.Values)
 			switch {
 			case doc:
-				text, err := p.Reference()
-				fmt.Fprint(a.stdout, text)
-				return err
-			case a.json:
-				out, err := planOf(p, bound)
-				if err != nil {
-					return err
-				}
-				return a.printJSON(out)
+				text, err = p.Reference()
+			case a.json && err == nil:
+				return a.printJSON(planOf(p, bound, text))
 			case source:
-				_, text, err := profileSource(args[0])
-				if err != nil {
-					return err
-				}
-				_, err = a.stdout.Write(text)
-				return err
+				var written []byte
+				_, written, err = profileSource(args[0])
+				text = string(written)
 			}
-			text, err := p.Show(bound.Limit, bound.Values)
 			fmt.Fprint(a.stdout, text)
 			return err
 		},
@@ -263,14 +254,10 @@ type parameterJSON struct {
 	OneOf   []string `json:"one_of,omitempty"`  // the allowed words
 }
 
-func planOf(p *profile.Profile, plan *profile.Plan) (planJSON, error) {
-	text, err := p.Show(plan.Limit, plan.Values)
-	if err != nil {
-		return planJSON{}, err
-	}
+// planOf converts a profile and its plan for output. pipeline is the profile's text.
+func planOf(p *profile.Profile, plan *profile.Plan, pipeline string) planJSON {
 	out := planJSON{Schema: "sheaf.profile/1", Name: p.Name, About: p.About, Extends: p.Extends, File: p.File,
-		Limit:      plan.Limit,
-		Parameters: []parameterJSON{}, Pipeline: text}
+		Limit: plan.Limit, Parameters: []parameterJSON{}, Pipeline: pipeline}
 	for _, parameter := range p.Parameters {
 		j := parameterJSON{Name: parameter.Name, About: parameter.About, Default: parameter.Default,
 			Value: plan.Values[parameter.Name], Integer: parameter.Integer(), OneOf: parameter.OneOf}
@@ -280,7 +267,7 @@ func planOf(p *profile.Profile, plan *profile.Plan) (planJSON, error) {
 		}
 		out.Parameters = append(out.Parameters, j)
 	}
-	return out, nil
+	return out
 }
 
 // checkedProfilesJSON is the answer of `sheaf profile check`.

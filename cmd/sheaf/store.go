@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -120,12 +121,9 @@ func newEmbedder(ctx context.Context, c *config.Config, dims int, p collection.P
 	if err != nil {
 		return nil, err
 	}
-	if o.Dims != 0 {
-		dims = o.Dims
-	}
 	to := options(p)
-	to.URL, to.Model, to.Dims, to.Key, to.QueryPrefix, to.PassagePrefix = o.URL, o.Model, dims, key, o.QueryPrefix,
-		o.PassagePrefix
+	to.URL, to.Model, to.Dims, to.Key = o.URL, o.Model, cmp.Or(o.Dims, dims), key
+	to.QueryPrefix, to.PassagePrefix = o.QueryPrefix, o.PassagePrefix
 	e, err := openai.New(ctx, to)
 	switch {
 	case errors.Is(err, openai.ErrConfig):

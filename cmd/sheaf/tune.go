@@ -26,11 +26,10 @@ import (
 )
 
 type tuneOptions struct {
+	self.Wanted
 	params      []string
 	fields      bool
-	queries     int
 	folds       int
-	seed        uint64
 	dataset     string
 	measure     string
 	split       string
@@ -67,9 +66,9 @@ func (a *app) tuneCommand() *cobra.Command {
 	f.StringArrayVar(&o.params, "param", nil, "search this parameter among these values, as in --param meaning=0,0.5; "+
 		"without it, all parameters that can change the order")
 	f.BoolVar(&o.fields, "fields", false, "search the weights of fields too")
-	f.IntVarP(&o.queries, "queries", "n", 60, "queries of each kind")
+	f.IntVarP(&o.PerKind, "queries", "n", 60, "queries of each kind")
 	f.IntVar(&o.folds, "folds", 5, "parts of the queries, each held out once")
-	f.Uint64Var(&o.seed, "seed", 1, "another number makes other queries and other parts")
+	f.Uint64Var(&o.Seed, "seed", 1, "another number makes other queries and other parts")
 	f.StringVar(&o.dataset, "dataset", "", "judged data set to use instead of the folder (see: sheaf eval)")
 	f.StringVar(&o.measure, "metric", "nDCG@10", "measure for --dataset, in the names of ir_measures")
 	f.StringVar(&o.split, "split", "", "file of judgements of --dataset, without .tsv (test)")
@@ -86,20 +85,19 @@ func (a *app) tune(cmd *cobra.Command, args []string, o tuneOptions) error {
 	case o.dataset != "" && (o.apply || o.undo || len(args) > 0):
 		return sheaf.Invalidf("--dataset has no folder to apply to: save the printed parameters as a profile")
 	}
-	if err := checkCount("--queries", o.queries); err != nil {
-		return err
-	}
 	if o.dataset != "" {
 		return a.tuneDataset(cmd, o)
 	}
-	return a.withOwn(cmd, args, func(s *session, c *eval.Collection) error { return s.tune(cmd.Context(), c, o) })
+	return a.withOwn(cmd, args, o.Wanted, func(s *session, c *eval.Collection) error {
+		return s.tune(cmd.Context(), c, o)
+	})
 }
 
 func (s *session) tune(ctx context.Context, c *eval.Collection, o tuneOptions) error {
 	if o.undo {
 		return s.undoTuning()
 	}
-	cached, err := self.Judged(ctx, c, self.Wanted{PerKind: o.queries, Seed: o.seed})
+	cached, err := self.Judged(ctx, c, o.Wanted)
 	if err != nil {
 		return err
 	}
@@ -188,7 +186,7 @@ func (t *tuning) search(ctx context.Context, o tuneOptions) (*tune.Result, error
 	defer progress.Done()
 	return tune.Search(ctx, tune.Problem{Parameters: params, Queries: len(t.collection.Dataset.Queries), Values: t.run,
 		Weights: t.counts}, tune.Options{
-		Folds: o.folds, Statistics: eval.Statistics{Confidence: 0.95, Rounds: 10_000, Seed: o.seed},
+		Folds: o.folds, Statistics: eval.Statistics{Confidence: 0.95, Rounds: 10_000, Seed: o.Seed},
 		Progress: func(tried int) { progress.Update(tried, 0, 0, "settings") },
 	})
 }

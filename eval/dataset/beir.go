@@ -293,8 +293,7 @@ func lineError(name string, line int, format string, args ...any) error {
 
 // jsonFault describes a fault in a line of JSON without names of Go types.
 func jsonFault(err error) string {
-	var kind *json.UnmarshalTypeError
-	if errors.As(err, &kind) {
+	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Sprintf("%q is a %s, which does not belong there", kind.Field, kind.Value)
 	}
 	return "no valid JSON: " + err.Error()

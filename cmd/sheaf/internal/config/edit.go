@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -128,20 +129,15 @@ func scalarText(key *Key, values []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
+// plain matches the texts that YAML reads as text without quotes. The words of reserved have another meaning.
+var (
+	plain    = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*$`)
+	reserved = []string{"true", "false", "null", "yes", "no", "on", "off"}
+)
+
 // quote returns text as YAML: plain words unchanged, other text in double quotes.
 func quote(s string) string {
-	plain := s != ""
-	for i, r := range s {
-		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-		if !letter && (i == 0 || !strings.ContainsRune("0123456789_./-", r)) {
-			plain = false
-		}
-	}
-	switch strings.ToLower(s) {
-	case "true", "false", "null", "yes", "no", "on", "off":
-		plain = false
-	}
-	if plain {
+	if plain.MatchString(s) && !slices.Contains(reserved, strings.ToLower(s)) {
 		return s
 	}
 	return strconv.Quote(s)

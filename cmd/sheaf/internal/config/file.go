@@ -38,8 +38,7 @@ type parsed struct {
 // stranger. Errors name the place.
 func parseFile(path string, content []byte) (*parsed, error) {
 	file, err := yamlfile.Parse(string(content), yamlfile.Limits{Bytes: maxFileBytes, Depth: maxDepth})
-	var fault *yamlfile.Fault
-	if errors.As(err, &fault) {
+	if fault, ok := errors.AsType[*yamlfile.Fault](err); ok {
 		return nil, sheaf.Invalidf("%s:%d:%d: %s", path, max(fault.Line, 1), max(fault.Column, 1), fault.Text)
 	}
 	if err != nil {

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"net/url"
@@ -189,8 +188,6 @@ type Key struct {
 	Help string
 
 	pattern *regexp.Regexp
-	// wrong returns an error that says why a text is invalid, or nil for a valid text. Most keys have no such function.
-	wrong func(text string) error
 	// trust says why a value in a stranger's file needs approval, or returns "" for a harmless value. dir is the folder
 	// of the file. If trust is nil, every value is harmless.
 	trust func(value any, dir string) string
@@ -290,9 +287,9 @@ var keys = []Key{
 	{Name: "link_url", Default: "file://{path}", trust: anyValue("it makes the addresses behind the links that are shown"),
 		Help: "address behind result links on a terminal, with {path} and {line}, such as vscode://file{path}:{line} or " +
 			"obsidian://open?path={path}; empty for no links"},
-	{Name: "hybrid_search.fusion_method", Default: "rrf", wrong: wrongMethod,
+	{Name: "hybrid_search.fusion_method", Allowed: []string{"rrf", "weighted_sum"}, Default: "rrf",
 		Help: "how /v1/rrf/search joins its two searches: rrf or weighted_sum"},
-	{Name: "hybrid_search.rrf_k", Kind: KindNumber, Default: "60", Min: 1, Max: 1000, wrong: wrongK,
+	{Name: "hybrid_search.rrf_k", Kind: KindNumber, Default: "60", Min: 1, Max: 1000,
 		Help: "constant of its reciprocal ranks, within 10 and 100 in most uses"},
 	{Name: "store", trust: anyValue("it names a server that texts are sent to"),
 		Help: "address of the server that keeps the index, such as postgres://me@host/db or opensearch://host:9200; " +
@@ -322,28 +319,6 @@ func keyEnv(prefix, secret string) Key {
 func keyFile(prefix, secret string) Key {
 	return Key{Name: prefix + "key_file", Path: true, trust: anyValue("it names a file whose content is sent out"),
 		Help: "file that holds " + secret}
-}
-
-func wrongMethod(text string) error {
-	if text != "rrf" && text != "weighted_sum" {
-		return errors.New("fusion_method must be 'weighted_sum' or 'rrf'")
-	}
-	return nil
-}
-
-func wrongK(text string) error {
-	k, err := strconv.ParseFloat(text, 64)
-	number := err == nil || errors.Is(err, strconv.ErrRange)
-	_, err = strconv.ParseInt(text, 10, 64)
-	switch {
-	case number && k < 1:
-		return errors.New("rrf_k must be at least 1")
-	case number && k > 1000:
-		return errors.New("rrf_k must not exceed 1000")
-	case err != nil:
-		return errors.New("rrf_k must be an integer")
-	}
-	return nil
 }
 
 func anyValue(reason string) func(any, string) string {
@@ -506,11 +481,6 @@ func (k *Key) parse(value any) (any, error) {
 	text, ok := value.(string)
 	if !ok {
 		return nil, fmt.Errorf("is %v: must be a %s", value, k.Kind)
-	}
-	if k.wrong != nil {
-		if err := k.wrong(text); err != nil {
-			return nil, fmt.Errorf("is %q: %w", text, err)
-		}
 	}
 	switch k.Kind {
 	case KindBool:

@@ -59,10 +59,9 @@ func (t *Trust) add(kind, path string, content []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(t.Dir, 0o700); err != nil {
-		return fmt.Errorf("remember the approval: %w", err)
+	if err = os.MkdirAll(t.Dir, 0o700); err == nil {
+		err = os.WriteFile(name, []byte(path+"\n"), 0o600)
 	}
-	err = os.WriteFile(name, []byte(path+"\n"), 0o600)
 	if err != nil {
 		return fmt.Errorf("remember the approval: %w", err)
 	}
@@ -72,12 +71,12 @@ func (t *Trust) add(kind, path string, content []byte) error {
 func (t *Trust) name(kind, path string, content []byte) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		real, err = filepath.Abs(path)
+		real, err = path, nil
+	}
+	if err == nil {
+		real, err = filepath.Abs(real)
 	}
 	if err != nil {
-		return "", err
-	}
-	if real, err = filepath.Abs(real); err != nil {
 		return "", err
 	}
 	h := sha256.New()

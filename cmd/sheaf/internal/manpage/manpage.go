@@ -53,7 +53,9 @@ func Page(cmd *cobra.Command, version string, date time.Time) []byte {
 		b.WriteString(".SH EXAMPLES\n")
 		literal(&b, cmd.Example)
 	}
-	seeAlso(&b, cmd)
+	if cmd.HasParent() {
+		fmt.Fprintf(&b, ".SH SEE ALSO\n%s\n", reference(cmd.Parent()))
+	}
 	return b.Bytes()
 }
 
@@ -119,12 +121,6 @@ func commands(b *bytes.Buffer, cmd *cobra.Command) {
 		if c.IsAvailableCommand() {
 			fmt.Fprintf(b, ".TP\n%s\n%s\n", reference(c), escape(c.Short))
 		}
-	}
-}
-
-func seeAlso(b *bytes.Buffer, cmd *cobra.Command) {
-	if cmd.HasParent() {
-		fmt.Fprintf(b, ".SH SEE ALSO\n%s\n", reference(cmd.Parent()))
 	}
 }
 

@@ -24,9 +24,6 @@ type RRF struct {
 
 // These are the texts of errors in spec/reciprocal-rank-fusion, word for word, and other texts in the same style.
 const (
-	errMethod = "fusion_method must be 'weighted_sum' or 'rrf'"
-	errSmall  = "%s must be at least 1"
-	errLarge  = "%s must not exceed 1000"
 	errWhole  = "%s must be an integer"
 	errQuery  = "query must not be empty"
 	errText   = "query must be a string"
@@ -57,7 +54,7 @@ func (d *RRF) validate() error {
 
 func checkMethod(m string) *Problem {
 	if m != methodRRF && m != methodSum {
-		return problem("invalid-input", errMethod)
+		return problem("invalid-input", "fusion_method must be 'weighted_sum' or 'rrf'")
 	}
 	return nil
 }
@@ -67,11 +64,11 @@ func checkMethod(m string) *Problem {
 func checkNumber(name string, n float64) *Problem {
 	switch {
 	case n < 1:
-		return problem("invalid-input", errSmall, name)
+		return problem("invalid-input", "%s must be at least 1", name)
 	case n > 1000:
-		return problem("invalid-input", errLarge, name)
+		return problem("invalid-input", "%s must not exceed 1000", name)
 	case n != math.Trunc(n):
-		return problem("invalid-input", errWhole, name)
+		return problem("invalid-input", "%s must be an integer", name)
 	}
 	return nil
 }

@@ -333,9 +333,9 @@ func (a *app) elsewhereSet(err error, c *config.Config, key *config.Key) error {
 	return err
 }
 
-// writeSetting changes a key with the function write in the file that w chooses, and returns the name of the file. It
-// approves the changed file of a project. If the change moves the folder to another store, writeSetting prints a note
-// about documents that stay behind.
+// writeSetting changes a key with the function write. It returns the name of the file, which w chooses, and approves
+// the changed file of a project. If the change moves the folder to another store, it prints a note about documents that
+// stay behind.
 func (a *app) writeSetting(cmd *cobra.Command, w whichFile, key string,
 	write func(file string, inProject bool) error) (file string, err error) {
 	file, inProject, err := w.file(a, key)

@@ -230,24 +230,16 @@ func ratio(n, d int) float64 {
 	return float64(n) / float64(d)
 }
 
-// distinct returns ranking without repeated documents. If nothing repeats, it returns ranking itself.
+// distinct returns ranking without repeated documents.
 func distinct(ranking []string) []string {
-	seen := make(map[string]bool, len(ranking))
-	for i, id := range ranking {
+	seen, out := make(map[string]bool, len(ranking)), make([]string, 0, len(ranking))
+	for _, id := range ranking {
 		if !seen[id] {
 			seen[id] = true
-			continue
+			out = append(out, id)
 		}
-		out := slices.Clone(ranking[:i])
-		for _, id := range ranking[i:] {
-			if !seen[id] {
-				seen[id] = true
-				out = append(out, id)
-			}
-		}
-		return out
 	}
-	return ranking
+	return out
 }
 
 // Scored is a document with its score.

@@ -39,15 +39,8 @@ func compare(a, b *Hit) int {
 	if c := cmp.Compare(b.Score, a.Score); c != 0 {
 		return c
 	}
-	return CompareTied(a, b)
-}
-
-// CompareTied is Compare for hits with equal scores. It returns a negative number if a comes first.
-func CompareTied(a, b *Hit) int {
-	if len(a.Legs) > 0 || len(b.Legs) > 0 {
-		if c := CompareLegs(a.Legs, b.Legs); c != 0 {
-			return c
-		}
+	if c := CompareLegs(a.Legs, b.Legs); c != 0 {
+		return c
 	}
 	return cmp.Compare(a.ID, b.ID)
 }
@@ -76,9 +69,6 @@ func bestRank(legs []Leg) int {
 // Sorted reports whether r is in the order of a [Ranking].
 func (r Ranking) Sorted() bool {
 	for i := 1; i < len(r); i++ {
-		if r[i-1].Score > r[i].Score { // true for most pairs
-			continue
-		}
 		if compare(&r[i-1], &r[i]) > 0 {
 			return false
 		}
@@ -95,7 +85,7 @@ func (r Ranking) Sort() {
 		score float64
 		at    int
 	}
-	keys := make([]key, len(r))
+	old, keys := slices.Clone(r), make([]key, len(r))
 	for i := range r {
 		keys[i] = key{r[i].Score, i}
 	}
@@ -103,16 +93,10 @@ func (r Ranking) Sort() {
 		if c := cmp.Compare(b.score, a.score); c != 0 {
 			return c
 		}
-		return cmp.Or(CompareTied(&r[a.at], &r[b.at]), cmp.Compare(a.at, b.at))
+		return cmp.Or(compare(&r[a.at], &r[b.at]), cmp.Compare(a.at, b.at))
 	})
-	for i := range r { // move the hits along each cycle of the permutation
-		first, to := r[i], i
-		for keys[to].at != i {
-			from := keys[to].at
-			r[to], keys[to].at = r[from], to
-			to = from
-		}
-		r[to], keys[to].at = first, to
+	for i, k := range keys {
+		r[i] = old[k.at]
 	}
 }
 

@@ -199,7 +199,7 @@ func (s *summary) walk(e *Explanation, share float64) {
 		}
 	}
 	switch {
-	case e.Kind == KindLeg && (len(parts) == 0 || e.Details["by"].Text == "vector"):
+	case e.Kind == KindLeg && len(parts) == 0 || isVectorLeg(e):
 		s.add(e, share)
 	case len(parts) == 0:
 		s.group(e.Label, share)
@@ -267,60 +267,58 @@ func (s *summary) product(parts []*Explanation, share float64) {
 }
 
 func (s *summary) add(e *Explanation, share float64) {
-	text := func(name string) string { return e.Details[name].Text }
-	switch e.Kind {
-	case KindTerm:
+	switch {
+	case e.Kind == KindTerm:
 		s.term(e, share)
-	case KindSimilarity:
-		s.similarity(e.Value, share)
-	case KindLeg:
-		if text("by") == "vector" {
-			s.similarity(e.Value, share)
-			return
-		}
-		if e.Value == 0 {
-			s.group("it passes the filter", share)
-			return
-		}
-		s.group(fmt.Sprintf("place %.0f by %s", e.Details["rank"].Number, text("branch")), share)
-	case KindName:
-		s.group(fmt.Sprintf("the query names the %s %q", text("of"), shortened(text("name"))), share)
-	case KindEqual:
-		s.group("the query equals the "+text("of"), share)
-	case KindPairs:
-		s.group("words side by side: "+shortened(text("pairs")), share)
-	case KindFolder:
-		s.group(fmt.Sprintf("%.0f of %.0f documents of the folder %q are found", e.Details["documents"].Number,
-			e.Details["of"].Number, text("folder")), share)
-	case KindGraph:
-		s.group(linksText(e), share)
-	case KindRecency:
-		if date := text("date"); date != "" {
-			s.group("its date is "+date, share)
-			return
-		}
-		s.group("it has no date", share)
-	case KindLevel:
-		s.group(fmt.Sprintf("a heading of level %.0f", e.Details["level"].Number), share)
-	case KindProperty:
-		s.group(fmt.Sprintf("the property %s is %s", text("name"),
-			strconv.FormatFloat(e.Details["number"].Number, 'g', -1, 64)), share)
-	case KindPinned:
-		s.group("it is pinned", share)
-	case KindInOrder:
-		s.group("moved into the order of its document", share)
-	case KindRerank:
-		s.group("the reranking model", share)
-	case KindRepetition:
-		s.group("similar to a result above", share)
+	case e.Kind == KindSimilarity || isVectorLeg(e):
+		g := s.group("similarity", share)
+		g.best = max(e.Value, g.best)
+		g.count++
+	default:
+		s.group(reasonText(e), share)
 	}
 }
 
-func (s *summary) similarity(value, share float64) {
-	g := s.group("similarity", share)
-	g.best = max(value, g.best)
-	g.count++
+// isVectorLeg reports whether e is what a branch found by vectors.
+func isVectorLeg(e *Explanation) bool { return e.Kind == KindLeg && e.Details["by"].Text == "vector" }
+
+// reasonText returns the text of a reason that is neither a term nor a similarity.
+func reasonText(e *Explanation) string {
+	text := func(name string) string { return e.Details[name].Text }
+	number := func(name string) float64 { return e.Details[name].Number }
+	switch e.Kind {
+	case KindLeg:
+		if e.Value == 0 {
+			return "it passes the filter"
+		}
+		return fmt.Sprintf("place %.0f by %s", number("rank"), text("branch"))
+	case KindName:
+		return fmt.Sprintf("the query names the %s %q", text("of"), shortened(text("name")))
+	case KindEqual:
+		return "the query equals the " + text("of")
+	case KindPairs:
+		return "words side by side: " + shortened(text("pairs"))
+	case KindFolder:
+		return fmt.Sprintf("%.0f of %.0f documents of the folder %q are found", number("documents"), number("of"),
+			text("folder"))
+	case KindGraph:
+		return linksText(e)
+	case KindRecency:
+		if date := text("date"); date != "" {
+			return "its date is " + date
+		}
+		return "it has no date"
+	case KindLevel:
+		return fmt.Sprintf("a heading of level %.0f", number("level"))
+	case KindProperty:
+		return fmt.Sprintf("the property %s is %s", text("name"), strconv.FormatFloat(number("number"), 'g', -1, 64))
+	}
+	return fixedTexts[e.Kind]
 }
+
+// fixedTexts are the texts of reasons without details, by kind.
+var fixedTexts = map[string]string{KindPinned: "it is pinned", KindInOrder: "moved into the order of its document",
+	KindRerank: "the reranking model", KindRepetition: "similar to a result above"}
 
 // term adds the share of a term to the field that has it. If all fields count as one text, it divides the share among
 // the fields by the number of occurrences.

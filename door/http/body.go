@@ -12,7 +12,7 @@ import (
 // sharedBody is the body of a request while it is read. All bodies share a limit of memory. A body takes its share only
 // as bytes arrive. So a client that sends a large body slowly does not stop other clients.
 type sharedBody struct {
-	body       io.ReadCloser
+	io.ReadCloser
 	shares     *semaphore.Weighted
 	read, held int64
 }
@@ -25,7 +25,7 @@ const smallBody = 8 << 10
 var errCrowded = fmt.Errorf("%w: too many bodies are being read", sheaf.ErrUnavailable)
 
 func (b *sharedBody) Read(p []byte) (int, error) {
-	n, err := b.body.Read(p)
+	n, err := b.ReadCloser.Read(p)
 	b.read += int64(n)
 	if more := b.read - smallBody - b.held; more > 0 {
 		if !b.shares.TryAcquire(more) {
@@ -35,7 +35,5 @@ func (b *sharedBody) Read(p []byte) (int, error) {
 	}
 	return n, err
 }
-
-func (b *sharedBody) Close() error { return b.body.Close() }
 
 func (b *sharedBody) free() { b.shares.Release(b.held) }

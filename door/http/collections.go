@@ -169,28 +169,18 @@ func collectionRoutes() []*route {
 
 func serverRoutes() []*route {
 	const plain = "text/plain; charset=utf-8"
-	text := func(id, path, summary, media string, run func(context.Context, *call) ([]byte, error)) *route {
-		return operation(endpoint{route: "GET " + path, id: id, summary: summary, media: media},
-			func(ctx context.Context, c *call, _ *Nothing) (*raw, error) {
-				body, err := run(ctx, c)
-				return &raw{media, body}, err
-			})
-	}
-	ready := operation(endpoint{route: "GET /readyz", id: "ready", summary: "Whether the server can answer",
-		media: plain},
-		func(ctx context.Context, c *call, in *readyGet) (*raw, error) { return c.ready(ctx, in.Verbose) })
-	metrics := text("metrics", "/metrics", "Metrics, in the text format of Prometheus", metricsMedia,
-		func(_ context.Context, c *call) ([]byte, error) {
-			var b bytes.Buffer
-			c.api.writeMetrics(&b)
-			return b.Bytes(), nil
-		})
-	metrics.scope = access.ScopeAdmin
 	return []*route{
-		text("live", "/livez", "Whether the server runs", plain,
-			func(context.Context, *call) ([]byte, error) { return []byte("ok\n"), nil }),
-		ready,
-		metrics,
+		operation(endpoint{route: "GET /livez", id: "live", summary: "Whether the server runs", media: plain},
+			func(context.Context, *call, *Nothing) (*raw, error) { return &raw{[]byte("ok\n")}, nil }),
+		operation(endpoint{route: "GET /readyz", id: "ready", summary: "Whether the server can answer", media: plain},
+			func(ctx context.Context, c *call, in *readyGet) (*raw, error) { return c.ready(ctx, in.Verbose) }),
+		operation(endpoint{route: "GET /metrics", id: "metrics", summary: "Metrics, in the text format of Prometheus",
+			media: "text/plain; version=0.0.4; charset=utf-8", scope: access.ScopeAdmin},
+			func(_ context.Context, c *call, _ *Nothing) (*raw, error) {
+				var b bytes.Buffer
+				c.api.writeMetrics(&b)
+				return &raw{b.Bytes()}, nil
+			}),
 		operation(endpoint{route: "GET /openapi.json", id: "openapi", summary: "This document",
 			media: "application/json"},
 			func(_ context.Context, c *call, in *conditional) (*raw, error) {
@@ -198,14 +188,14 @@ func serverRoutes() []*route {
 				if err != nil {
 					return nil, fmt.Errorf("write the OpenAPI document: %w", err)
 				}
-				return c.answerWithETag(in.None, "application/json", document), nil
+				return c.answerWithETag(in.None, document), nil
 			}),
 		operation(endpoint{route: "GET /docs", id: "docs", summary: "This document, for people",
 			media: "text/html; charset=utf-8"},
 			func(_ context.Context, c *call, in *conditional) (*raw, error) {
 				c.header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; "+
 					"base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-				return c.answerWithETag(in.None, "text/html; charset=utf-8", c.api.page()), nil
+				return c.answerWithETag(in.None, c.api.page()), nil
 			}),
 	}
 }
@@ -217,7 +207,7 @@ type conditional struct {
 
 // answerWithETag returns an answer with an ETag, so that the client can cache it. none is the header If-None-Match. The
 // tag is weak, because a compressed answer has the same tag as an uncompressed one.
-func (c *call) answerWithETag(none, kind string, body []byte) *raw {
+func (c *call) answerWithETag(none string, body []byte) *raw {
 	sum := sha256.Sum256(body)
 	tag := fmt.Sprintf(`W/"%x"`, sum[:8])
 	c.header.Set("Cache-Control", "no-cache")
@@ -225,7 +215,7 @@ func (c *call) answerWithETag(none, kind string, body []byte) *raw {
 	if collection.Unchanged(none, tag) {
 		c.status = http.StatusNotModified
 	}
-	return &raw{kind, body}
+	return &raw{body}
 }
 
 type readyGet struct {
@@ -262,7 +252,7 @@ func (c *call) ready(ctx context.Context, verbose bool) (*raw, error) {
 			len(faults), len(c.api.o.Collections))
 	}
 	b.WriteString("ok\n")
-	return &raw{"text/plain; charset=utf-8", b.Bytes()}, nil
+	return &raw{b.Bytes()}, nil
 }
 
 func (a *API) addRoutes() {

@@ -1,6 +1,7 @@
 package http
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -114,7 +115,7 @@ func (a *API) serve(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	status = c.status
-	if err := send(w, c, out, began); err != nil {
+	if err := send(w, c, r.media, out, began); err != nil {
 		fail(fmt.Errorf("encode the answer: %w", err), r)
 	}
 }
@@ -191,7 +192,7 @@ func (a *API) pass(w http.ResponseWriter, req *http.Request, m *mount) error {
 		defer a.reads.release(grant.Caller)
 		admit = a.reads.slot
 	}
-	body := &sharedBody{body: req.Body, shares: a.bodies}
+	body := &sharedBody{ReadCloser: req.Body, shares: a.bodies}
 	defer body.free()
 	req.Body = body
 	m.door(grant, admit).ServeHTTP(w, req)
@@ -276,7 +277,7 @@ func (a *API) readBody(c *call, r *route) (free func(), err error) {
 	if c.request.ContentLength > limit {
 		return nil, problem("too-large", "it has %d bytes: must have at most %d", c.request.ContentLength, limit)
 	}
-	body := &sharedBody{body: c.request.Body, shares: a.bodies}
+	body := &sharedBody{ReadCloser: c.request.Body, shares: a.bodies}
 	c.body, err = io.ReadAll(io.LimitReader(body, limit+1))
 	switch {
 	case errors.Is(err, errCrowded):
@@ -326,15 +327,15 @@ func zipped(h http.Handler) http.Handler {
 	return zip(h)
 }
 
-// send encodes the whole answer and then sends it. So if encoding fails, the client still gets a problem.
-func send(w http.ResponseWriter, c *call, out any, began time.Time) error {
+// send encodes the whole answer and then sends it. So if encoding fails, the client still gets a problem. media is the
+// content type of a raw answer.
+func send(w http.ResponseWriter, c *call, media string, out any, began time.Time) error {
 	h := w.Header()
+	h.Set("Content-Type", cmp.Or(media, "application/json"))
 	var body []byte
 	if r, ok := out.(*raw); ok {
-		h.Set("Content-Type", r.kind)
 		body = r.body
 	} else {
-		h.Set("Content-Type", "application/json")
 		var err error
 		if body, err = json.Marshal(out); err != nil {
 			return err

@@ -61,9 +61,6 @@ func observe(all map[string]*series, name string, took time.Duration) {
 	s.sum += seconds
 }
 
-// metricsMedia is the content type of metrics in the text format of Prometheus.
-const metricsMedia = "text/plain; version=0.0.4; charset=utf-8"
-
 // statusWriter passes an answer of another door on, and records its status.
 type statusWriter struct {
 	http.ResponseWriter

@@ -274,13 +274,10 @@ func kindText(p schema) string {
 	if ref, ok := p["$ref"].(string); ok {
 		return strings.TrimSuffix(ref[strings.LastIndexByte(ref, '/')+1:], "Input")
 	}
-	switch kind := p["type"].(type) {
-	case string:
-		if kind == "array" {
-			if items, ok := p["items"].(schema); ok {
-				return "list of " + kindText(items)
-			}
-		}
+	if items, ok := p["items"].(schema); ok {
+		return "list of " + kindText(items)
+	}
+	if kind, ok := p["type"].(string); ok {
 		return kind
 	}
 	return "value"

@@ -41,7 +41,6 @@ var kinds = map[string]struct {
 	"forbidden":           {http.StatusForbidden, "The request is not allowed"},
 	"not-found":           {http.StatusNotFound, "Not found"},
 	"method-not-allowed":  {http.StatusMethodNotAllowed, "The address does not have this method"},
-	"not-acceptable":      {http.StatusNotAcceptable, "No such form of the answer"},
 	"conflict":            {http.StatusConflict, "The request conflicts with itself, or with what there is"},
 	"expired":             {http.StatusNotFound, "The cursor is not known, or no longer"},
 	"precondition-failed": {http.StatusPreconditionFailed, "A condition does not hold"},

@@ -38,11 +38,8 @@ func (w Where) name() string { return w.Collection }
 // collectionInput is an input that names a collection, because it embeds Where.
 type collectionInput interface{ name() string }
 
-// raw is an answer that is sent unchanged, not as JSON.
-type raw struct {
-	kind string
-	body []byte
-}
+// raw is an answer that is sent unchanged. Its content type is the media of its route.
+type raw struct{ body []byte }
 
 // endpoint is the description of a route in the OpenAPI document.
 type endpoint struct {
@@ -167,7 +164,8 @@ func (r *route) bindParameters(req *http.Request, path map[string]string) (v ref
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		if f := r.set.byName[name]; f == nil || f.in != "query" {
 			known := "the address takes none"
-			if names := r.queryNames(); len(names) > 0 {
+			names := slices.DeleteFunc(slices.Clone(r.set.names), func(n string) bool { return r.set.byName[n].in != "query" })
+			if len(names) > 0 {
 				known = "the parameters are " + strings.Join(names, ", ")
 			}
 			list.add(fault{Parameter: name[:min(len(name), 100)]}, "there is no parameter of this name: %s", known)
@@ -217,14 +215,4 @@ func (r *route) bindBody(a *API, v reflect.Value, body []byte, list faults) (any
 		return nil, invalid(list)
 	}
 	return v.Addr().Interface(), nil
-}
-
-func (r *route) queryNames() []string {
-	names := []string{}
-	for _, n := range r.set.names {
-		if r.set.byName[n].in == "query" {
-			names = append(names, n)
-		}
-	}
-	return names
 }

@@ -1,7 +1,9 @@
 package http
 
 import (
+	"fmt"
 	"maps"
+	"path"
 	"reflect"
 	"slices"
 	"strconv"
@@ -126,7 +128,7 @@ func textSchema(r *rules) schema {
 func portable(pattern string) string {
 	return codePoint.ReplaceAllStringFunc(pattern, func(c string) string {
 		n, _ := strconv.ParseInt(strings.Trim(c, `\x{}`), 16, 32) // the expression matches nothing else
-		return `\u` + strings.Repeat("0", 4-len(strconv.FormatInt(n, 16))) + strconv.FormatInt(n, 16)
+		return fmt.Sprintf(`\u%04x`, n)
 	})
 }
 
@@ -149,8 +151,7 @@ func (s *schemas) reference(t reflect.Type, input bool) schema {
 	}
 	name = strings.ToUpper(name[:1]) + name[1:]
 	if other, ok := s.types[name]; ok && other != t {
-		_, pkg, _ := strings.Cut("/"+t.PkgPath(), "/")
-		pkg = pkg[strings.LastIndexByte(pkg, '/')+1:]
+		pkg := path.Base(t.PkgPath())
 		name = strings.ToUpper(pkg[:1]) + pkg[1:] + name
 	}
 	s.types[name] = t

@@ -136,7 +136,7 @@ func (s *server) pack(ctx context.Context, r *collection.Reader, query string, i
 	out := &searchOut{Query: query, Collection: r.Collection().Name(), Profile: a.Profile, Results: []result{},
 		Answerable: a.Answerable, Total: a.Total.Value, Notes: []string{}, Tokens: in.Budget, Notice: dataNotice}
 	out.Notes = append(append(out.Notes, a.Warnings...), a.Notes...)
-	if s.o.Log != nil && len(a.Failures) > 0 {
+	if len(a.Failures) > 0 {
 		s.o.Log.Warn("search degraded", "warnings", strings.Join(a.Failures, "; "))
 	}
 	if len(a.Results) == 0 {

@@ -26,7 +26,7 @@ func (s *server) complete(ctx context.Context, req *sdk.CompleteRequest) (*sdk.C
 	out := &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: []string{}}}
 	switch typed := p.Argument.Value; p.Argument.Name {
 	case "collection":
-		for _, c := range s.collections() {
+		for _, c := range s.o.Now() {
 			if strings.HasPrefix(c.Name(), typed) {
 				out.Completion.Values = append(out.Completion.Values, c.Name())
 			}

@@ -50,7 +50,7 @@ type Options struct {
 type server struct {
 	o     Options
 	grant access.Grant
-	// request is the context of the HTTP request in which this server runs. On other transports it is nil.
+	// request is the context of the HTTP request in which this server runs. On other transports it never ends.
 	request context.Context
 	// parameters has, for each tool, a function that returns the names of the parameters.
 	parameters map[string]func() []string
@@ -71,11 +71,16 @@ func New(o Options, grant access.Grant) (*sdk.Server, error) {
 		return nil, sheaf.Invalidf("mcp: no collection to serve")
 	}
 	o.Time = 0
-	return (&server{o: o, grant: grant}).build(), nil
+	return build(context.Background(), o, grant), nil
 }
 
-func (s *server) build() *sdk.Server {
-	o := s.o
+// build makes a server for one caller. request is the context of the HTTP request in which the server runs.
+func build(request context.Context, o Options, grant access.Grant) *sdk.Server {
+	if o.Now == nil {
+		o.Now = func() []*collection.Collection { return o.Collections }
+	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	s := &server{o: o, grant: grant, request: request, parameters: map[string]func() []string{}}
 	m := sdk.NewServer(&sdk.Implementation{Name: "sheaf", Title: "Sheaf document search", Version: o.Version},
 		&sdk.ServerOptions{Instructions: instructions, Logger: o.Log, SchemaCache: schemas,
 			CompletionHandler: s.complete,
@@ -83,7 +88,6 @@ func (s *server) build() *sdk.Server {
 			SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { *c = cacheable },
 			// The server sends no notices. It announces none, and answers a client that listens at once.
 			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}}})
-	s.parameters = map[string]func() []string{}
 	s.addTools(m)
 	s.addResources(m)
 	m.AddReceivingMiddleware(s.checkCall)
@@ -100,21 +104,15 @@ func (s *server) checkCall(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (result sdk.Result, err error) {
 		defer func() {
 			if fault := recover(); fault != nil {
-				if s.o.Log != nil {
-					s.o.Log.Error("panic", "method", method, "fault", fmt.Sprint(fault), "stack", string(debug.Stack()))
-				}
+				s.o.Log.Error("panic", "method", method, "fault", fmt.Sprint(fault), "stack", string(debug.Stack()))
 				result, err = nil, errors.New("the server failed; its log says why")
 			}
 			err = coded(err)
 		}()
-		if s.request != nil {
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithCancel(ctx)
-			defer cancel()
-			defer context.AfterFunc(s.request, cancel)()
-		}
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(s.request, cancel)()
 		if s.o.Time > 0 { // for the whole call, with all waiting and collections
-			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeout(ctx, s.o.Time)
 			defer cancel()
 		}
@@ -151,7 +149,7 @@ const maxRequestBytes = 1 << 20
 // the connection, the call ends. It refuses lists of messages, which could contain thousands of calls.
 func Handler(o Options, grant access.Grant) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		m := (&server{o: o, grant: grant, request: r.Context()}).build()
+		m := build(r.Context(), o, grant)
 		streamable := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return m },
 			&sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: true, Logger: o.Log, MaxRequestBodyBytes: maxRequestBytes,
 				PropagateRequestCancellation: true})
@@ -169,14 +167,6 @@ func Handler(o Options, grant access.Grant) http.Handler {
 	})
 }
 
-// collections returns the collections that are open now.
-func (s *server) collections() []*collection.Collection {
-	if s.o.Now != nil {
-		return s.o.Now()
-	}
-	return s.o.Collections
-}
-
 // reader opens a Reader of the collection with this name, for this caller. "" is the first collection.
 func (s *server) reader(ctx context.Context, name string) (*collection.Reader, error) {
 	c := s.collectionNamed(name)
@@ -187,7 +177,7 @@ func (s *server) reader(ctx context.Context, name string) (*collection.Reader, e
 		return s.ready(ctx, c).For(s.grant)
 	}
 	var names []string
-	for _, c := range s.collections() {
+	for _, c := range s.o.Now() {
 		names = append(names, oneLine(c.Name()))
 	}
 	slices.Sort(names)
@@ -200,7 +190,7 @@ func (s *server) reader(ctx context.Context, name string) (*collection.Reader, e
 
 // collectionNamed returns the open collection with this name, or nil. "" is the first collection.
 func (s *server) collectionNamed(name string) *collection.Collection {
-	for _, c := range s.collections() {
+	for _, c := range s.o.Now() {
 		if name == "" || c.Name() == name {
 			return c
 		}
@@ -268,7 +258,7 @@ func withReader[T any](ctx context.Context, s *server, coll string,
 // publicError returns err with a text that the caller may see. If the server is at fault, it logs the whole error.
 func (s *server) publicError(err error) error {
 	told := collection.Told(err, &s.grant)
-	if s.o.Log != nil && errors.Is(told, sheaf.ErrUnavailable) {
+	if errors.Is(told, sheaf.ErrUnavailable) {
 		s.o.Log.Warn("a call failed", "error", err.Error())
 	}
 	return told

@@ -48,7 +48,7 @@ func (s *server) intendedURI(text string) string {
 		return text
 	}
 	if s.collectionNamed(collection) == nil {
-		for _, c := range s.collections() {
+		for _, c := range s.o.Now() {
 			if strings.EqualFold(c.Name(), collection) {
 				collection = c.Name()
 				break
@@ -126,7 +126,7 @@ func (s *server) resources(ctx context.Context, cursor string) (*sdk.ListResourc
 			return nil, sheaf.Invalidf("cursor %q: no collection is called %q now: begin without one", cursor, from)
 		}
 	}
-	for _, c := range s.collections() {
+	for _, c := range s.o.Now() {
 		if from != "" && c.Name() != from {
 			continue
 		}

@@ -39,7 +39,7 @@ func summaryOf(s *collection.Summary) serveSummary {
 
 func (s *server) list(ctx context.Context, _ listIn) (*listOut, error) {
 	out := &listOut{Collections: []serveSummary{}}
-	for _, c := range s.collections() {
+	for _, c := range s.o.Now() {
 		summary, err := withReader(ctx, s, c.Name(), func(ctx context.Context, r *collection.Reader) (*collection.Summary,
 			error) {
 			return r.Summary(ctx)
@@ -89,15 +89,13 @@ const maxLeftOut = 50
 func leftOutOf(skipped []collection.Skip) []leftOut {
 	const common = "unsupported type"
 	all := slices.Clone(skipped)
-	slices.SortStableFunc(all, func(a, b collection.Skip) int {
-		switch {
-		case (a.Reason == common) == (b.Reason == common):
-			return 0
-		case a.Reason == common:
+	order := func(s collection.Skip) int {
+		if s.Reason == common {
 			return 1
 		}
-		return -1
-	})
+		return 0
+	}
+	slices.SortStableFunc(all, func(a, b collection.Skip) int { return order(a) - order(b) })
 	out := []leftOut{}
 	for _, k := range all[:min(len(all), maxLeftOut)] {
 		one := leftOut{sheaf.PathText(k.Path), k.Reason}

@@ -5,18 +5,14 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // Clean makes text safe for a terminal. Control characters become spaces, marks that change the
 // writing direction disappear, and bytes that are not UTF-8 become U+FFFD.
 func Clean(text string) string {
-	if clean(text) {
-		return text
-	}
 	return strings.Map(func(r rune) rune {
 		switch {
-		case steers(r):
+		case r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069:
 			return -1
 		case unicode.IsControl(r):
 			return ' '
@@ -36,19 +32,6 @@ func CleanLines(text string) string {
 		lines[i] = strings.Join(fields, "\t")
 	}
 	return strings.Join(lines, "\n")
-}
-
-func clean(text string) bool {
-	for _, r := range text {
-		if r == utf8.RuneError || steers(r) || unicode.IsControl(r) {
-			return false
-		}
-	}
-	return true
-}
-
-func steers(r rune) bool {
-	return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069
 }
 
 // Bytes writes a number of bytes for people: "812 B", "3.4 MB".

@@ -11,16 +11,11 @@ import (
 type facts struct{ contents *Contents }
 
 func (f facts) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
-	at := strings.LastIndexByte(string(id), '#')
-	if at < 0 {
-		return sheaf.Chunk{}, false
+	d, _ := f.Document(id[:max(0, strings.LastIndexByte(string(id), '#'))])
+	if c := d.Part(id); c != nil {
+		return *c, true
 	}
-	d, ok := f.Document(id[:at])
-	n, err := strconv.Atoi(string(id[at+1:]))
-	if !ok || err != nil || n < 0 || n >= len(d.Chunks) {
-		return sheaf.Chunk{}, false
-	}
-	return d.Chunks[n], true
+	return sheaf.Chunk{}, false
 }
 
 // Document implements rank.Facts. Spans count bytes of the chunks' texts, one text after another. The votes and the

@@ -58,7 +58,7 @@ func Query(a *analysis.Analyzer, text Text, in Collection) (sheaf.TextQuery, err
 		w.weight *= math.Log(1 + (n-d+0.5)/(d+0.5))
 		kept = append(kept, w)
 	}
-	slices.SortStableFunc(kept, heavier)
+	slices.SortFunc(kept, heavier)
 	kept = kept[:min(len(kept), maxWords)]
 	if len(kept) == 0 || kept[0].weight <= 0 {
 		return nil, nil
@@ -81,10 +81,7 @@ type word struct {
 }
 
 func heavier(a, b word) int {
-	if c := cmp.Compare(b.weight, a.weight); c != 0 {
-		return c
-	}
-	return cmp.Compare(a.first, b.first)
+	return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.first, b.first))
 }
 
 // candidates returns the most frequent words of text, without function words, numbers and single letters.

@@ -111,11 +111,8 @@ func (s *Scanner) gather(ctx context.Context, f *needleMatches, req search.ScanR
 		return nil, err
 	}
 	g := &gatherer{Scanner: s, req: req, chunker: chunker, store: st, files: f.files, leftOut: f.leftOut,
-		budget: budget,
-		out:    &gatherResult{paths: map[string]bool{}, refused: map[string]bool{}, took: map[string]time.Duration{}}}
-	if req.Vectors && s.o.Embedder != nil {
-		g.vectors = req.Limits.MaxVectors
-	}
+		budget: budget, vectors: req.Limits.MaxVectors,
+		out: &gatherResult{paths: map[string]bool{}, refused: map[string]bool{}, took: map[string]time.Duration{}}}
 	matches := f.matches
 	for len(matches) > 0 && len(g.out.docs) < req.Limits.Files && !g.out.full {
 		// Also take one more file for each file that was dropped so far, so that batches do not get small.
@@ -357,25 +354,23 @@ func (s *Scanner) whyNot(f *needleMatches, g *gatherResult, id sheaf.ID, req sea
 			return "", fmt.Errorf("%w: %s is not a file of this folder", sheaf.ErrNotFound, id)
 		}
 	}
-	for rank, m := range f.matches {
-		if m.file != at {
-			continue
-		}
-		switch {
-		case rank >= g.tried && g.full:
-			return fmt.Sprintf("its file holds %q and is number %d of the files that match: the memory was full after %d",
-				f.needlesOf(m.path|m.content), rank+1, len(g.docs)), nil
-		case rank >= g.tried:
-			return fmt.Sprintf("its file holds %q and is number %d of the files that match: only the first %d are candidates",
-				f.needlesOf(m.path|m.content), rank+1, req.Limits.Files), nil
-		case g.refused[name]:
-			return fmt.Sprintf("its file holds %q, but each section that would answer has a word that the query "+
-				"leaves out", f.needlesOf(m.path|m.content)), nil
-		case req.Filter != nil:
-			return "the filter leaves its file out, or it could not be read", nil
-		}
-		return "its file could not be read", nil
+	rank := slices.IndexFunc(f.matches, func(m match) bool { return m.file == at })
+	if rank < 0 {
+		return fmt.Sprintf("neither the path nor the text of %s holds any of: %s", path.Base(name),
+			f.needlesOf(math.MaxUint64)), nil
 	}
-	return fmt.Sprintf("neither the path nor the text of %s holds any of: %s", path.Base(name),
-		f.needlesOf(math.MaxUint64)), nil
+	holds := fmt.Sprintf("its file holds %q", f.needlesOf(f.matches[rank].path|f.matches[rank].content))
+	switch {
+	case rank >= g.tried && g.full:
+		return fmt.Sprintf("%s and is number %d of the files that match: the memory was full after %d", holds, rank+1,
+			len(g.docs)), nil
+	case rank >= g.tried:
+		return fmt.Sprintf("%s and is number %d of the files that match: only the first %d are candidates", holds, rank+1,
+			req.Limits.Files), nil
+	case g.refused[name]:
+		return holds + ", but each section that would answer has a word that the query leaves out", nil
+	case req.Filter != nil:
+		return "the filter leaves its file out, or it could not be read", nil
+	}
+	return "its file could not be read", nil
 }

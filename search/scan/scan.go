@@ -104,6 +104,9 @@ func (s *Scanner) Scan(ctx context.Context, req search.ScanRequest) (*search.Sca
 	if req.HideComments && !s.o.HideComments {
 		return s.commentless().Scan(ctx, req)
 	}
+	if !req.Vectors || s.o.Embedder == nil {
+		req.Limits.MaxVectors = 0
+	}
 	out := &search.Scanned{}
 	start := time.Now()
 	took := func(step string) {
@@ -135,11 +138,7 @@ func (s *Scanner) Scan(ctx context.Context, req search.ScanRequest) (*search.Sca
 			out.Took = append(out.Took, search.Timing{Step: step, Duration: d})
 		}
 	}
-	mostVectors := 0
-	if req.Vectors && s.o.Embedder != nil {
-		mostVectors = req.Limits.MaxVectors
-	}
-	out.Notes, out.Warnings = g.notes(mostVectors), g.warnings
+	out.Notes, out.Warnings = g.notes(req.Limits.MaxVectors), g.warnings
 	out.Catalog = func(docs ...sheaf.ID) (*catalog.View, error) { return s.openView(g.records(docs), nil) }
 	facts, err := s.newFacts(files, g)
 	if err != nil {

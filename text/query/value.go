@@ -255,7 +255,7 @@ func (p *parser) property(name string, t token) part {
 			any = append(any, compare(column, op, sheaf.NumberValue(size), sheaf.NumberValue(size)))
 		}
 		if isDate {
-			any = append(any, compare(column, op, sheaf.DateValue(from), sheaf.DateValue(to.Add(-time.Millisecond))))
+			any = append(any, dated(column, op, from, to))
 		}
 		if len(any) > 0 {
 			return part{filter: any, strict: true}
@@ -273,7 +273,7 @@ func (p *parser) property(name string, t token) part {
 		any = append(any, sheaf.In{Column: column, Values: []sheaf.Value{sheaf.BoolValue(b)}})
 	}
 	if isDate {
-		any = append(any, sheaf.Range{Column: column, Min: sheaf.DateValue(from), Max: sheaf.DateValue(to), MaxOpen: true})
+		any = append(any, dated(column, "", from, to))
 	}
 	return part{filter: oneOrAny(any), strict: true}
 }
@@ -331,35 +331,30 @@ func (p *parser) date(t token) part {
 		return part{filter: sheaf.Exists{Column: sheaf.ColumnDate}, strict: true}
 	}
 	op, value := "", t.text
-	if t.field == "on" || t.field == "date" {
+	switch t.field {
+	case "before":
+		op = "<"
+	case "after":
+		op = ">="
+	default:
 		op, value = comparison(t.text)
 	}
 	from, to, ok := dates(value, p.o.Now)
-	switch op {
-	case "", "=":
-	case ">", ">=", "<", "<=":
-		if ok {
-			return part{filter: compare(sheaf.ColumnDate, op, sheaf.DateValue(from), sheaf.DateValue(to.Add(-time.Millisecond))),
-				strict: true}
-		}
-	default:
-		ok = false
-	}
-	if !ok {
+	if !ok || !slices.Contains([]string{"", "=", ">", ">=", "<", "<="}, op) {
 		p.note(quoted(t.text) + ` is no date (2024, 2024-05, 2024-05-31, 7d, 2w, 3m, 1y, today, yesterday); it was ` +
 			`searched as words`)
 		return part{plain: t.text}
 	}
-	r := sheaf.Range{Column: sheaf.ColumnDate}
-	switch t.field {
-	case "before":
-		r.Max, r.MaxOpen = sheaf.DateValue(from), true
-	case "after":
-		r.Min = sheaf.DateValue(from)
-	default:
-		r.Min, r.Max, r.MaxOpen = sheaf.DateValue(from), sheaf.DateValue(to), true
+	return part{filter: dated(sheaf.ColumnDate, op, from, to), strict: true}
+}
+
+// dated returns the filter for dates that op compares with the range from <= date < to. The signs "" and "=" mean the
+// dates in the range.
+func dated(column, op string, from, to time.Time) sheaf.Filter {
+	if op == "" || op == "=" {
+		return sheaf.Range{Column: column, Min: sheaf.DateValue(from), Max: sheaf.DateValue(to), MaxOpen: true}
 	}
-	return part{filter: r, strict: true}
+	return compare(column, op, sheaf.DateValue(from), sheaf.DateValue(to.Add(-time.Millisecond)))
 }
 
 // dates converts a year, month, day, minute, second, or a time ago to the range from <= time < to. All are times of the

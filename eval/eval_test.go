@@ -149,10 +149,9 @@ func TestEvaluate(t *testing.T) {
 		check.That(t, slices.Equal(got, want), "the run file gives %v for %s, the search %v", got, q, want)
 	}
 	e.Statistics = eval.Statistics{}
-	if usual, _, err := eval.Evaluate(ctx, cs[:1], e); err != nil ||
-		!usual.Columns[0].Scores[0].Range.Contains(usual.Columns[0].Scores[0].Mean) {
-		t.Errorf("%v, without statistics %+v", err, usual.Columns[0].Scores[0])
-	}
+	usual, _, err := eval.Evaluate(ctx, cs[:1], e)
+	check.That(t, err == nil && usual.Columns[0].Scores[0].Range.Contains(usual.Columns[0].Scores[0].Mean),
+		"%v, without statistics %+v", err, usual.Columns[0].Scores[0])
 	e.Options.Depth = 5
 	if shallow, _, err := eval.Evaluate(ctx, cs[:1], e); err != nil || !slices.Equal(shallow.Warnings, []string{
 		"nDCG@10 looks deeper than the 5 answers that each query is asked for: it counts no others",
@@ -170,23 +169,20 @@ func TestIndexIsReused(t *testing.T) {
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
 	check.Is(t, must.Err(indexing.Open(canceled, d, in)), context.Canceled, "canceled")
-	if c := open(t, d, in); c.Indexed == 0 || c.Bytes == 0 || c.View.Docs() != 41 {
-		t.Errorf("%+v", c)
-	}
+	c := open(t, d, in)
+	check.That(t, c.Indexed != 0 && c.Bytes != 0 && c.View.Docs() == 41, "%+v", c)
 	check.Equal(t, open(t, d, in).Indexed, 0, "indexed again")
 	in.Fresh = true
-	if c := open(t, d, in); c.Indexed == 0 {
-		t.Error("not indexed again")
-	}
+	c = open(t, d, in)
+	check.That(t, c.Indexed != 0, "not indexed again")
 	in.Fresh = false
 	files, err := filepath.Glob(filepath.Join(in.Cache, "*", "*", "MANIFEST*"))
 	must.That(t, err == nil && len(files) != 0, "manifests %v, %v", files, err)
 	for _, file := range files {
 		must.Do(t, os.WriteFile(file, []byte("damaged"), 0o600))
 	}
-	if c := open(t, d, in); c.Indexed == 0 || c.View.Docs() != 41 {
-		t.Error("a damaged index was used")
-	}
+	c = open(t, d, in)
+	check.That(t, c.Indexed != 0 && c.View.Docs() == 41, "a damaged index was used")
 	for _, in.Program = range []string{"2", "3", "4", "5"} {
 		c := open(t, d, in)
 		check.That(t, c.Indexed != 0, "an index of another program was used")
@@ -252,9 +248,8 @@ func TestNotes(t *testing.T) {
 	c.Close()
 	must.Do(t, os.WriteFile(filepath.Join(dir, "notes/git/share.md"), []byte("# Share\n\nNothing more.\n"),
 		0o644))
-	if next, err := openNotes(t, dir, queries, in); err != nil || next.Hash == c.Hash {
-		t.Errorf("a changed note leaves the hash as it was, %v", err)
-	}
+	next, err := openNotes(t, dir, queries, in)
+	check.That(t, err == nil && next.Hash != c.Hash, "a changed note leaves the hash as it was, %v", err)
 	in.Cache = t.TempDir()
 	for expect, say := range map[string]string{"git/undo.md#Missing": "has no heading",
 		"git/nothing.md": `no note "git/nothing.md"`} {

@@ -50,9 +50,8 @@ func TestHideComments(t *testing.T) {
 		t.Helper()
 		clean := options(w.fresh())
 		must.Get(ingest.Run(t.Context(), clean))
-		if got, want := state(t, w.o), state(t, clean); got != want {
-			t.Errorf("%s:\n%s\na new index has\n%s", what, got, want)
-		}
+		got, want := state(t, w.o), state(t, clean)
+		check.That(t, got == want, "%s:\n%s\na new index has\n%s", what, got, want)
 		r := w.run()
 		check.That(t, !r.Changes(), "%s: a second run did %+v", what, r)
 	}
@@ -70,13 +69,10 @@ func TestHideComments(t *testing.T) {
 		check.That(t, !strings.Contains(text, "in secret") && !strings.Contains(text, "Secret") &&
 			!strings.Contains(text, strings.Repeat(" ", 40)), "the model got %q", text)
 	}
-	if text, err := ingest.Shown(w.view(), sheaf.ID("given:g.md")); err != nil ||
-		strings.TrimSpace(string(text)) != "alpha" {
-		t.Errorf("the given text is %q, %v", text, err)
-	}
-	if text, err := w.view().Text("given:g.md"); err != nil || string(text) != "alpha <!-- alpha -->\n" {
-		t.Errorf("what was given is kept as %q, %v", text, err)
-	}
+	text, err := ingest.Shown(w.view(), sheaf.ID("given:g.md"))
+	check.That(t, err == nil && strings.TrimSpace(string(text)) == "alpha", "the given text is %q, %v", text, err)
+	text, err = w.view().Text("given:g.md")
+	check.That(t, err == nil && string(text) == "alpha <!-- alpha -->\n", "what was given is kept as %q, %v", text, err)
 	must.Get(ingest.Change(t.Context(), w.o, nil, []sheaf.ID{"given:g.md"}))
 	same("hidden")
 	hide = false
@@ -108,13 +104,10 @@ func TestHideCommentsOfUnreadableFile(t *testing.T) {
 	check.Equal(t, w.run().Removed, 0, "before")
 	hide = true
 	r := w.run()
-	if r.Removed != 2 || len(r.Skipped) != 1 || len(r.Gone) != 1 || w.view().Docs() != 1 ||
-		r.Skipped[0].Reason != ingest.ReasonCloud {
-		t.Errorf("hidden: %+v", r)
-	}
-	if r := w.run(); r.Changes() {
-		t.Errorf("again: %+v", r)
-	}
+	check.That(t, r.Removed == 2 && len(r.Skipped) == 1 && len(r.Gone) == 1 && w.view().Docs() == 1 &&
+		r.Skipped[0].Reason == ingest.ReasonCloud, "hidden: %+v", r)
+	r = w.run()
+	check.That(t, !r.Changes(), "again: %+v", r)
 	move(filepath.Join(root, ".pass.md.icloud"), filepath.Join(root, "pass.md"))
 	move(disk+".off", disk)
 	check.Equal(t, w.run().Added, 2, "back")

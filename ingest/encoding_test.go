@@ -129,13 +129,11 @@ func TestTextThatIsNotUTF8(t *testing.T) {
 	// A text in one language of Windows-1252 with a foreign word, and code with one special character.
 	for _, c := range []string{"Der Schlüssel fehlt, señor. Größe.\n", "a × b\n", "10 µm\n", "§ 5\n", "naïve façade\n"} {
 		data := must.Get(charmap.Windows1252.NewEncoder().String(c))
-		if text, note, ok := decode([]byte(data)); !ok || string(text) != c {
-			t.Errorf("%q: %v %q, note %q", c, ok, text, note)
-		}
+		text, note, ok := decode([]byte(data))
+		check.That(t, ok && string(text) == c, "%q: %v %q, note %q", c, ok, text, note)
 	}
-	if text, note, ok := decode([]byte(german)); !ok || string(text) != german || note != "" {
-		t.Errorf("UTF-8: %v %q %q", ok, text, note)
-	}
+	text, note, ok := decode([]byte(german))
+	check.That(t, ok && string(text) == german && note == "", "UTF-8: %v %q %q", ok, text, note)
 }
 
 // TestEncodingThatChanges checks that a file with two encodings is decoded correctly in both parts.

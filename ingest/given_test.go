@@ -32,26 +32,21 @@ func TestPut(t *testing.T) {
 		ingest.Given{Tree: "given", Path: "a/b.md", Title: "ignored",
 			Text: []byte("# Own title\n\nwords\n\n## Part\n\nmore")})
 	check.That(t, r.Added == 3 && r.Changed == 0, "%+v", r)
-	if r = put(ingest.Given{Tree: "given", Path: "43", Untitled: true, Text: []byte("the spinnaker")}); r.Added != 0 ||
-		r.Changed != 1 {
-		t.Errorf("%+v", r)
-	}
+	r = put(ingest.Given{Tree: "given", Path: "43", Untitled: true, Text: []byte("the spinnaker")})
+	check.That(t, r.Added == 0 && r.Changed == 1, "%+v", r)
 	v := w.view()
 	must.Equal(t, v.Docs(), 3, "documents")
 	for id, title := range map[sheaf.ID]string{"given:42": "Baking", "given:43": "", "given:a/b.md": "Own title"} {
 		d, ok := v.Document(id)
-		if !ok || d.Title != title || d.Chunks[0].Title != title {
-			t.Errorf("%s: title %q of %q, want %q", id, d.Title, d.Chunks[0].Title, title)
-		}
+		check.That(t, ok && d.Title == title && d.Chunks[0].Title == title, "%s: title %q of %q, want %q", id, d.Title,
+			d.Chunks[0].Title, title)
 	}
 	text, err := v.Text("given:43")
 	check.That(t, err == nil && string(text) == "the spinnaker", "%q, %v", text, err)
-	if d, ok := v.Date("given:42"); !ok || !d.Time.Equal(when) {
-		t.Errorf("dated %v", d)
-	}
-	if d, ok := v.Date("given:43"); ok {
-		t.Errorf("dated %v", d)
-	}
+	d, ok := v.Date("given:42")
+	check.That(t, ok && d.Time.Equal(when), "dated %v", d)
+	d, ok = v.Date("given:43")
+	check.That(t, !ok, "dated %v", d)
 	for word, want := range map[string]int{"flour": 1, "baking": 1, "jib": 0, "spinnaker": 1} {
 		hits := must.Get(w.o.Backend.Retrieve(ctx,
 			store.Request{Limit: 9, Text: &store.TextRequest{Query: sheaf.Match{Text: word}, K1: 1.2, B: 0.75,
@@ -62,9 +57,8 @@ func TestPut(t *testing.T) {
 		"2": time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC), "3": time.Unix(0, 0), "2023-01-02 b": when} {
 		put(ingest.Given{Tree: "given", Path: path, Text: []byte("dated"), Modified: when})
 		v := w.o.Catalog.View()
-		if d, ok := v.Date(sheaf.DocumentID("given", path)); !ok || !d.Time.Equal(when) {
-			t.Errorf("%s, of %v, is dated %v", path, when, d)
-		}
+		d, ok := v.Date(sheaf.DocumentID("given", path))
+		check.That(t, ok && d.Time.Equal(when), "%s, of %v, is dated %v", path, when, d)
 		v.Close()
 	}
 	created := []sheaf.Property{{Name: "created", Values: []sheaf.Value{sheaf.TextValue("2020-01-02")}}}
@@ -78,23 +72,20 @@ func TestPut(t *testing.T) {
 	} {
 		put(ingest.Given{Tree: "given", Path: "created.md", Text: []byte(c.text), Modified: c.modified, Properties: created})
 		v := w.o.Catalog.View()
-		if d, _ := v.Date("given:created.md"); d.Time.Format(time.DateOnly) != c.want {
-			t.Errorf("%d: dated %v, want %s", i, d, c.want)
-		}
+		d, _ := v.Date("given:created.md")
+		check.That(t, d.Time.Format(time.DateOnly) == c.want, "%d: dated %v, want %s", i, d, c.want)
 		v.Close()
 	}
 	put(ingest.Given{Tree: "given", Path: "4", Text: []byte("dated"),
 		Modified: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)})
 	far := w.view()
-	if d, ok := far.Date("given:4"); ok {
-		t.Errorf("in the year 10000: dated %v", d)
-	}
+	d, ok = far.Date("given:4")
+	check.That(t, !ok, "in the year 10000: dated %v", d)
 	// A change of a property is a change, also with the same text.
 	owned := ingest.Given{Tree: "given", Path: "42", Title: "Baking", Text: []byte("yeast and flour"), Modified: when,
 		Properties: []sheaf.Property{{Name: "team", Values: []sheaf.Value{sheaf.TextValue("bread")}}}}
-	if r = put(owned); r.Added != 0 || r.Changed != 1 {
-		t.Errorf("another property: %+v", r)
-	}
+	r = put(owned)
+	check.That(t, r.Added == 0 && r.Changed == 1, "another property: %+v", r)
 	later := w.view()
 	if d, ok := later.Document("given:42"); !ok || len(d.Properties) != 1 || d.Properties[0].Name != "team" ||
 		d.Properties[0].Values[0].Text != "bread" {

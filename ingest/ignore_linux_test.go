@@ -26,14 +26,11 @@ func TestUnreadableIgnoreFile(t *testing.T) {
 	// A regular file that no process can read from its beginning.
 	must.Do(t, os.Symlink("/proc/self/mem", ignores))
 	r := w.run()
-	if r.Changes() || len(r.Skipped) != 1 || r.Skipped[0].Path != "sub/" ||
-		r.Skipped[0].Reason != ingest.ReasonUnreadable || !strings.Contains(r.Skipped[0].Detail, "ignore file") {
-		t.Errorf("%+v", r)
-	}
+	check.That(t, !r.Changes() && len(r.Skipped) == 1 && r.Skipped[0].Path == "sub/" &&
+		r.Skipped[0].Reason == ingest.ReasonUnreadable && strings.Contains(r.Skipped[0].Detail, "ignore file"), "%+v", r)
 	must.Do(t, os.Remove(ignores))
-	if r := w.run(); r.Added != 1 || r.Removed != 0 {
-		t.Errorf("without the ignore file: %+v", r)
-	}
+	r = w.run()
+	check.That(t, r.Added == 1 && r.Removed == 0, "without the ignore file: %+v", r)
 }
 
 // TestUnknownIgnoreRules checks that a run reads nothing while ignore rules are unknown, as with a broken link.
@@ -84,9 +81,8 @@ func TestUnknownIgnoreRules(t *testing.T) {
 			} else if test.file == "folder/.git" {
 				want = 1
 			}
-			if r := w.run(); r.Added != want || r.Removed != 0 {
-				t.Errorf("when it is gone: %+v: want %d added", r, want)
-			}
+			r = w.run()
+			check.That(t, r.Added == want && r.Removed == 0, "when it is gone: %+v: want %d added", r, want)
 		})
 	}
 }

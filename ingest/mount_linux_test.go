@@ -53,9 +53,8 @@ func TestUnmounted(t *testing.T) {
 			t.Errorf("unmounted, %d folders: %+v, %d found of %d: want what was indexed left as it is", len(trees), r,
 				finds(t, w.o.Backend, "words"), all)
 		}
-		if s, err := ingest.Scan(t.Context(), w.o); err != nil || s.Removed != 0 || len(s.Gone) != 1 {
-			t.Errorf("%+v, %v: want nothing to do", s, err)
-		}
+		s, err := ingest.Scan(t.Context(), w.o)
+		check.That(t, err == nil && s.Removed == 0 && len(s.Gone) == 1, "%+v, %v: want nothing to do", s, err)
 		mount()
 		w.run()
 		must.Do(t, os.Remove(filepath.Join(disk, "d.md")))
@@ -151,9 +150,8 @@ func TestUnmountedBelow(t *testing.T) {
 				return
 			}
 			mount()
-			if r := w.run(); r.Added != 0 || r.Removed != 0 || len(r.Skipped) != 0 {
-				t.Errorf("mounted again: %+v", r)
-			}
+			r := w.run()
+			check.That(t, r.Added == 0 && r.Removed == 0 && len(r.Skipped) == 0, "mounted again: %+v", r)
 			must.Do(t, os.RemoveAll(filepath.Join(disk, "notes", "d.md")))
 			check.Equal(t, w.run().Removed, 1, "emptied")
 		})

@@ -43,10 +43,8 @@ func TestModelRefusesForLongTime(t *testing.T) {
 			r := &runner{o: &Options{Embedder: m}, report: &Report{}}
 			for _, text := range strings.Fields(c.texts) {
 				at := map[sheaf.ID]*sheaf.Chunk{"c": {ID: "c", Title: text}}
-				if err := r.embedChunks(t.Context(), &sheaf.Document{ID: "d"}, at,
-					[]store.Chunk{{ID: "c"}}); (err != nil) != (text == "granite") {
-					t.Errorf("%s: %v", text, err)
-				}
+				err := r.embedChunks(t.Context(), &sheaf.Document{ID: "d"}, at, []store.Chunk{{ID: "c"}})
+				check.That(t, (err != nil) == (text == "granite"), "%s: %v", text, err)
 			}
 			check.That(t, m.asked == c.asked && strings.HasSuffix(r.report.EmbedError, "no room"),
 				"%s: asked for %d, want %d: %q", c.texts, m.asked, c.asked, r.report.EmbedError)

@@ -48,26 +48,21 @@ func TestRejected(t *testing.T) {
 	w.write("a.md", "# A\n\nlight words\n")
 	w.write("heavy.md", "# B\n\nheavy words\n")
 	r := w.run()
-	if r.Added != 1 || len(r.Skipped) != 1 || r.Skipped[0].Path != "heavy.md" ||
-		r.Skipped[0].Reason != ingest.ReasonRefused || !strings.Contains(r.Skipped[0].Detail, errHeavy.Error()) {
-		t.Fatalf("%+v", r)
-	}
+	must.That(t, r.Added == 1 && len(r.Skipped) == 1 && r.Skipped[0].Path == "heavy.md" &&
+		r.Skipped[0].Reason == ingest.ReasonRefused && strings.Contains(r.Skipped[0].Detail, errHeavy.Error()), "%+v", r)
 	got := state(t, w.o)
 	check.That(t, !strings.Contains(got, "heavy") && strings.Contains(got, "t:a.md"), "the index holds\n%s", got)
 	before := w.generation()
-	if r := w.run(); r.Added+r.Changed != 0 || len(r.Skipped) != 1 || w.generation() != before {
-		t.Errorf("again: %+v", r)
-	}
+	r = w.run()
+	check.That(t, r.Added+r.Changed == 0 && len(r.Skipped) == 1 && w.generation() == before, "again: %+v", r)
 	store.light = true
 	w.write("heavy.md", "# B\n\nnot so heavy words\n")
-	if r := w.run(); r.Added != 1 || len(r.Skipped) != 0 {
-		t.Errorf("when it changed: %+v", r)
-	}
+	r = w.run()
+	check.That(t, r.Added == 1 && len(r.Skipped) == 0, "when it changed: %+v", r)
 	store.light = false
 	w.write("heavy.md", "# B\n\nheavy again\n")
-	if r := w.run(); r.Changed != 0 || r.Removed != 1 || len(r.Skipped) != 1 {
-		t.Errorf("when it is refused after all: %+v", r)
-	}
+	r = w.run()
+	check.That(t, r.Changed == 0 && r.Removed == 1 && len(r.Skipped) == 1, "when it is refused after all: %+v", r)
 	got = state(t, w.o)
 	check.That(t, !strings.Contains(got, "heavy"), "the index still holds\n%s", got)
 }
@@ -109,8 +104,6 @@ func TestReportCountsRemovals(t *testing.T) {
 	r, err := ingest.Change(t.Context(), off, nil, []sheaf.ID{"given:a.md"})
 	check.That(t, errors.Is(err, sheaf.ErrUnavailable) &&
 		strings.Contains(err.Error(), "some of 1 documents may be removed already") && r.Removed == 0, "%+v, %v", r, err)
-	if r, err = ingest.Change(t.Context(), w.o, nil, []sheaf.ID{"given:none.md", "given:a.md"}); err != nil ||
-		r.Removed != 1 {
-		t.Errorf("%+v, %v", r, err)
-	}
+	r, err = ingest.Change(t.Context(), w.o, nil, []sheaf.ID{"given:none.md", "given:a.md"})
+	check.That(t, err == nil && r.Removed == 1, "%+v, %v", r, err)
 }

@@ -66,9 +66,9 @@ func (w *world) readAgain(what string) {
 		w.t.Errorf("%s: %d are outdated, %v wait", what, ingest.Outdated(v), v.Pending())
 	}
 	counted, err := v.Properties()
-	check.That(w.t, err == nil && len(counted) <= 0, "%s: properties of before: %v, %v", what, counted, err)
+	check.That(w.t, err == nil && len(counted) == 0, "%s: properties of before: %v, %v", what, counted, err)
 	faults := v.Check()
-	check.That(w.t, len(faults) <= 0, "%s: %v", what, faults)
+	check.That(w.t, len(faults) == 0, "%s: %v", what, faults)
 	generation := w.generation()
 	r := w.run()
 	check.That(w.t, !r.Changes() && w.generation() == generation, "%s: then a run does something: %+v", what, r)
@@ -209,9 +209,8 @@ func TestRereadUnreadableDocumentLater(t *testing.T) {
 		"%q, and %q, which is not there", a.Title, o.Title)
 	must.Do(t, os.Rename(away, other))
 	w.run()
-	if o, _ := w.view().Document("u:o.md"); o.Title != "O" || ingest.Outdated(w.view()) > 0 {
-		t.Errorf("when it is back: %q", o.Title)
-	}
+	o, _ = w.view().Document("u:o.md")
+	check.That(t, o.Title == "O" && ingest.Outdated(w.view()) <= 0, "when it is back: %q", o.Title)
 	m := must.Get(manifest.Read(vfs.Disk{}, dir))
 	segments := slices.DeleteFunc(m.Files, func(name string) bool {
 		return strings.Count(name, "-") > 1
@@ -286,9 +285,8 @@ func TestRereadGivenDocuments(t *testing.T) {
 	must.Get(ingest.Put(t.Context(), put, docs))
 	w.o.Kept = func(doc sheaf.ID, hash catalog.Hash) (ingest.Given, bool, error) {
 		g := given[doc]
-		if want := g.Hash; want != (catalog.Hash{}) && want != hash {
-			t.Errorf("%s is asked for by another hash", doc)
-		}
+		want := g.Hash
+		check.That(t, want == (catalog.Hash{}) || want == hash, "%s is asked for by another hash", doc)
 		return g, doc != "g:lost.md", nil
 	}
 	before, want := w.view(), state(t, w.o)
@@ -309,7 +307,7 @@ func TestRereadGivenDocuments(t *testing.T) {
 			"%s was %+v, is %+v, %q, %v", id, was, is, text, err)
 	}
 	faults := now.Check()
-	check.That(t, len(faults) <= 0 && ingest.Outdated(now) <= 0, "%v", faults)
+	check.That(t, len(faults) == 0 && ingest.Outdated(now) <= 0, "%v", faults)
 }
 
 // TestGivenDocumentsReturnToEmptiedStore checks that given texts return to an emptied store, from the catalog if only
@@ -523,7 +521,7 @@ func TestRelist(t *testing.T) {
 	slices.SortFunc(want, byPath)
 	check.That(t, err == nil && slices.Equal(got, want), "skipped %v, %v, want %v", got, err, want)
 	faults := v.Check()
-	check.That(t, len(faults) <= 0, "%v", faults)
+	check.That(t, len(faults) == 0, "%v", faults)
 }
 
 func openCatalog(t *testing.T, dir string) *catalog.Catalog {

@@ -22,9 +22,8 @@ func TestWalkIsUsedOnce(t *testing.T) {
 	w.o.Walked = nil
 	r := w.run()
 	check.That(t, r.Added == 1 && r.Unchanged == 1, "%+v", r)
-	if _, err := ingest.NewWalk(ctx, w.root+"/none", w.o.Walk); err == nil {
-		t.Error("a folder that does not exist is no error")
-	}
+	_, err := ingest.NewWalk(ctx, w.root+"/none", w.o.Walk)
+	check.That(t, err != nil, "a folder that does not exist is no error")
 }
 
 // TestSample checks that a sample holds decoded text of documents of all folders, with a limited size.
@@ -49,9 +48,8 @@ func TestSample(t *testing.T) {
 	for line := range strings.SplitSeq(strings.TrimSuffix(got, "\n"), "\n") {
 		parts[line[:min(3, len(line))]] = true
 	}
-	if strings.Count(got, "\n") > 7 || len(got) > 7*1010 || !utf8.ValidString(got) || len(parts) < 6 {
-		t.Errorf("%d lines, %d bytes, of %v", strings.Count(got, "\n"), len(got), parts)
-	}
+	check.That(t, strings.Count(got, "\n") <= 7 && len(got) <= 7*1010 && utf8.ValidString(got) && len(parts) >= 6,
+		"%d lines, %d bytes, of %v", strings.Count(got, "\n"), len(got), parts)
 }
 
 // TestBase64DataHasNoLanguage checks that pictures as base64 text have no part in the sample.

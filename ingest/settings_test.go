@@ -99,10 +99,9 @@ func TestRebuildByOtherProcessIsDetected(t *testing.T) {
 		long.write("a.md", "# A\n\nfirst words\n")
 		long.o.Settings, short.o.Settings = with("en", "tree", "m"), now
 		long.run()
-		if _, err := ingest.Run(t.Context(), short.o); !errors.Is(err, ingest.ErrRebuilt) ||
-			!errors.Is(err, sheaf.ErrUnavailable) {
-			t.Errorf("%s: %v before it is made anew, want ErrRebuilt", name, err)
-		}
+		_, err := ingest.Run(t.Context(), short.o)
+		check.That(t, errors.Is(err, ingest.ErrRebuilt) && errors.Is(err, sheaf.ErrUnavailable),
+			"%s: %v before it is made anew, want ErrRebuilt", name, err)
 		empty := catalog.Settings{Trees: long.o.Trees}
 		// sheaf index --rebuild does this.
 		must.Do(t, short.o.Catalog.Update(t.Context(), catalog.Update{Settings: &empty}))
@@ -113,10 +112,8 @@ func TestRebuildByOtherProcessIsDetected(t *testing.T) {
 		v.Close()
 		long.write("c.md", "# C\n\nthird words\n")
 		check.Is(t, must.Err(ingest.Run(t.Context(), long.o)), ingest.ErrRebuilt, "%s: a run", name)
-		if _, err := ingest.Put(t.Context(), long.o,
-			[]ingest.Given{{Tree: "given", Path: "1", Text: []byte("given words")}}); !errors.Is(err, ingest.ErrRebuilt) {
-			t.Errorf("%s: a document that is given: %v, want ErrRebuilt", name, err)
-		}
+		_, err = ingest.Put(t.Context(), long.o, []ingest.Given{{Tree: "given", Path: "1", Text: []byte("given words")}})
+		check.That(t, errors.Is(err, ingest.ErrRebuilt), "%s: a document that is given: %v, want ErrRebuilt", name, err)
 		v = short.o.Catalog.View()
 		if is := v.Settings(); is.Analyzer != made.Analyzer || is.Chunker != made.Chunker || is.Embedder != made.Embedder ||
 			v.Docs() != 2 {
@@ -208,10 +205,9 @@ func TestNoWriteBeforeStoreIsEmptied(t *testing.T) {
 		}
 		must.Do(t, mark("engine"))
 		long.write("b.md", "# B\n\nsecond words\n")
-		if _, err := ingest.Run(t.Context(), long.o); !errors.Is(err, ingest.ErrRebuilt) ||
-			finds(t, long.o.Backend, "words") != 1 {
-			t.Errorf("a run: %v, want ErrRebuilt and nothing written", err)
-		}
+		_, err := ingest.Run(t.Context(), long.o)
+		check.That(t, errors.Is(err, ingest.ErrRebuilt) && finds(t, long.o.Backend, "words") == 1,
+			"a run: %v, want ErrRebuilt and nothing written", err)
 		for i, write := range []func() error{ // the remaking step forgets the tree of given documents
 			func() error { _, err := ingest.Run(t.Context(), long.o); return err },
 			func() error { _, err := ingest.Put(t.Context(), long.o, given); return err },
@@ -244,9 +240,8 @@ func TestMissingFolder(t *testing.T) {
 		t.Errorf("%+v, %d found: want what is gone left as it is", r, finds(t, w.o.Backend, "words"))
 	}
 	at := w.generation()
-	if r := w.run(); r.Changes() || len(r.Gone) != 1 || w.generation() != at {
-		t.Errorf("%+v: want nothing done", r)
-	}
+	r = w.run()
+	check.That(t, !r.Changes() && len(r.Gone) == 1 && w.generation() == at, "%+v: want nothing done", r)
 	s, err := ingest.Scan(t.Context(), w.o)
 	check.That(t, err == nil && s.Removed == 0 && len(s.Gone) == 1, "%+v, %v: want nothing to do", s, err)
 	must.Do(t, os.Rename(w.root, w.root+".away"))
@@ -271,10 +266,9 @@ func TestUnrecordedRebuild(t *testing.T) {
 	long.run()
 	long.write("b.md", "# B\n\nsecond words\n")
 	long.o.Backend = refusing{st, store.ErrMadeOtherwise}
-	if _, err := ingest.Run(t.Context(), long.o); errors.Is(err, ingest.ErrRebuilt) ||
-		!errors.Is(err, store.ErrMadeOtherwise) {
-		t.Errorf("%v where it is recorded, want ErrMadeOtherwise", err)
-	}
+	_, err := ingest.Run(t.Context(), long.o)
+	check.That(t, !errors.Is(err, ingest.ErrRebuilt) && errors.Is(err, store.ErrMadeOtherwise),
+		"%v where it is recorded, want ErrMadeOtherwise", err)
 }
 
 // with returns the folders of a world plus another folder with one file.

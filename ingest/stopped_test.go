@@ -58,9 +58,8 @@ func TestStoppedBetweenCommits(t *testing.T) {
 		o := w.o
 		o.CommitBytes = 200
 		o.Backend = &stopping{w.o.Backend, after, stop}
-		if _, err := ingest.Run(ctx, o); !errors.Is(err, context.Canceled) {
-			t.Fatalf("stopped after %d commits: %v", after, err)
-		}
+		_, err := ingest.Run(ctx, o)
+		must.That(t, errors.Is(err, context.Canceled), "stopped after %d commits: %v", after, err)
 		stats := must.Get(w.o.Backend.(store.Reporter).Stats(context.Background()))
 		view := w.o.Catalog.View()
 		if stats.Chunks == 0 || stats.Chunks != view.Chunks() {
@@ -227,14 +226,12 @@ func TestUnsteadyStore(t *testing.T) {
 					w.write(name, fmt.Sprintf("# N\n\nalpha\n\n## S%d\n\ngamma\n", r.IntN(3)))
 				}
 			}
-			if err := step(); err != nil && !errors.Is(err, sheaf.ErrUnavailable) {
-				t.Fatalf("seed %d: %v", seed, err)
-			}
+			err := step()
+			must.That(t, err == nil || errors.Is(err, sheaf.ErrUnavailable), "seed %d: %v", seed, err)
 		}
 		st.fail, m.broken, o.Embedder = 0, nil, m
-		if _, err := ingest.Run(t.Context(), o); err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
+		_, err := ingest.Run(t.Context(), o)
+		must.That(t, err == nil, "seed %d: %v", seed, err)
 		view := w.o.Catalog.View()
 		must.Do(t, w.o.Backend.(*embedded.Store).Merge(t.Context())) // drops deleted passages, which count
 		stats := must.Get(w.o.Backend.(store.Reporter).Stats(t.Context()))
@@ -307,11 +304,9 @@ func TestLeftoverChunks(t *testing.T) {
 		broken(away{w.o.Backend})
 	}
 	report := must.Get(ingest.Scan(t.Context(), w.o))
-	if report.Added != 7 || report.Removed != 1 || len(report.Waiting) != 8 || report.Waiting[0] != "t:n00.md" ||
-		report.Pending != 0 {
-		t.Errorf("waiting: %d new, %d gone, %v; %d without vectors", report.Added, report.Removed, report.Waiting,
-			report.Pending)
-	}
+	check.That(t, report.Added == 7 && report.Removed == 1 && len(report.Waiting) == 8 &&
+		report.Waiting[0] == "t:n00.md" && report.Pending == 0, "waiting: %d new, %d gone, %v; %d without vectors",
+		report.Added, report.Removed, report.Waiting, report.Pending)
 	w.write("n01.md", "\x00\x00\x00 no text\x00")
 	broken(&halfway{Backend: w.o.Backend})
 	must.Do(t, os.Remove(filepath.Join(w.root, "n02.md")))
@@ -354,9 +349,8 @@ func TestWorkDoneByOtherProcess(t *testing.T) {
 	<-planned
 	w.run()
 	late.Writing.Unlock()
-	if err := <-done; err != nil || report.Unchanged != 1 || report.Changes() {
-		t.Errorf("%v, %+v", err, report)
-	}
+	err := <-done
+	check.That(t, err == nil && report.Unchanged == 1 && !report.Changes(), "%v, %+v", err, report)
 }
 
 // refusing is a store that refuses to be written.

@@ -48,16 +48,14 @@ func TestSameSizeAndTime(t *testing.T) {
 	must.Do(t, os.WriteFile(filepath.Join(w.root, "a.md"), []byte("# A\n\nomega\n"), 0o644))
 	must.Do(t, os.Chtimes(filepath.Join(w.root, "a.md"), info.ModTime(), info.ModTime()))
 	scan(1)
-	if r := w.run(); r.Changed != 1 || r.Unchanged != 1 {
-		t.Errorf("another text of the same size and time: %+v", r)
-	}
+	r := w.run()
+	check.That(t, r.Changed == 1 && r.Unchanged == 1, "another text of the same size and time: %+v", r)
 	w.sameAsClean("another text of the same size and time")
 	quiet("that")
 	must.Do(t, os.Chmod(filepath.Join(w.root, "b.md"), 0o600))
 	scan(0)
-	if r := w.run(); r.Changed != 0 || r.Unchanged != 2 || r.Bytes == 0 {
-		t.Errorf("other rights: %+v", r)
-	}
+	r = w.run()
+	check.That(t, r.Changed == 0 && r.Unchanged == 2 && r.Bytes != 0, "other rights: %+v", r)
 	quiet("other rights")
 }
 

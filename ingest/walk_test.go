@@ -138,9 +138,8 @@ func TestNestedRepository(t *testing.T) {
 	for _, path := range inside {
 		want = append(want, "inside/"+path)
 	}
-	if got, want := found(t, root), append(want, "tree/secret.md"); !slices.Equal(got, want) {
-		t.Errorf("found %q, want %q", got, want)
-	}
+	got, want := found(t, root), append(want, "tree/secret.md")
+	check.That(t, slices.Equal(got, want), "found %q, want %q", got, want)
 	check.List(t, found(t, filepath.Join(root, "tree")), []string{"secret.md"}, "files of the worktree alone")
 	alone := slices.DeleteFunc(found(t, filepath.Join(root, "inside")), func(path string) bool {
 		return path == "private.md"
@@ -202,8 +201,7 @@ func TestFutureChange(t *testing.T) {
 		name := filepath.Join(root, "a.md")
 		must.Do(t, os.WriteFile(name, []byte("# A\n\nomega\n"), 0o600))
 		must.Do(t, os.Chtimes(name, old, old))
-		if r, _ := run(); r.Changed != 1 {
-			t.Errorf("%q: another text: %+v", names, r)
-		}
+		r, _ := run()
+		check.That(t, r.Changed == 1, "%q: another text: %+v", names, r)
 	}
 }

@@ -241,9 +241,8 @@ func TestWatchAgainEndsRepeatedRuns(t *testing.T) {
 	for i, want := range []error{nil, fs.ErrPermission, syscall.ENOSPC, nil} {
 		fault = want
 		before := f.unseen
-		if f.begin(); f.end(false) != before {
-			t.Errorf("walk %d: what comes before it, and walks nothing, changes what is known", i+1)
-		}
+		f.begin()
+		check.That(t, f.end(false) == before, "walk %d: what comes before it, and walks nothing, changes what is known", i+1)
 		f.begin()
 		_, err := NewWalk(t.Context(), root, WalkOptions{watch: f.add})
 		if err != nil || (f.end(true) != "") != (want != nil) {

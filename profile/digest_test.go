@@ -16,10 +16,9 @@ func TestDigest(t *testing.T) {
 		return p.Digest()
 	}
 	own := must.Get(profile.Load("sheaf", profile.Builtin))
-	if digest("extends: sheaf\nparameters: {meaning: 0.220}\n") != digest(
-		"extends: sheaf\nparameters: {meaning: 0.22}\n") || digest("extends: sheaf\n") != own.Digest() {
-		t.Error("a number that is written another way gives another digest")
-	}
+	check.That(t,
+		digest("extends: sheaf\nparameters: {meaning: 0.220}\n") == digest("extends: sheaf\nparameters: {meaning: 0.22}\n") &&
+			digest("extends: sheaf\n") == own.Digest(), "a number that is written another way gives another digest")
 	base := digest("parameters: {p: {default: 3, min: 0, max: 9, about: q.}}\nbranches: [{retrieve: text, limit: 10, " +
 		"fields: {title: p, body: 2}}]\n")
 	for _, same := range []string{

@@ -99,9 +99,8 @@ func TestBuiltin(t *testing.T) {
 		golden(t, filepath.Join("testdata", "show", info.Name+".txt"), text+"\nwith other parameters\n"+again)
 	}
 	for _, name := range []string{profile.Default, "tree", "sonar", "bench", "rrf", "onyx-elastic", "onyx-vespa"} {
-		if _, err := profile.Load(name, profile.Builtin); err != nil {
-			t.Errorf("%v", err)
-		}
+		_, err := profile.Load(name, profile.Builtin)
+		check.That(t, err == nil, "%v", err)
 	}
 }
 
@@ -241,22 +240,17 @@ func TestErrors(t *testing.T) {
 			strings.Contains(err.Error(), "similarity needs the cosines of a vector branch")), "%+v: %v", test, err)
 	}
 	for _, none := range []string{"0", "0.0", "-0", "0e1"} {
-		if _, err := profile.Parse("p.yaml", fmt.Appendf(nil, words, "", "graph_boost: {min_similarity: "+none+"}"),
-			profile.Builtin); err != nil {
-			t.Errorf("a least similarity of %s asks for none: %v", none, err)
-		}
+		check.NoError(t, must.Err(profile.Parse("p.yaml", fmt.Appendf(nil, words, "",
+			"graph_boost: {min_similarity: "+none+"}"), profile.Builtin)), "a least similarity of %s asks for none", none)
 	}
 	zero := strings.Replace(strings.Replace(whole, "weight: 1 - alpha", "weight: 0", 1), "weight: alpha", "weight: 0", 1)
-	if _, err := profile.Parse("p.yaml", []byte(zero), profile.Builtin); err == nil ||
-		!strings.Contains(err.Error(), "weights of all branches are 0") ||
-		!strings.Contains(err.Error(), place(zero, "weight: 0", len("weight: "))) {
-		t.Errorf("weights that sum to 0: %v", err)
-	}
+	_, err := profile.Parse("p.yaml", []byte(zero), profile.Builtin)
+	check.That(t, err != nil && strings.Contains(err.Error(), "weights of all branches are 0") &&
+		strings.Contains(err.Error(), place(zero, "weight: 0", len("weight: "))), "weights that sum to 0: %v", err)
 	zero = strings.Replace(whole, "{title: 2, body: 1}", "{title: 0, body: 0}", 1)
-	if _, err := profile.Parse("p.yaml", []byte(zero), profile.Builtin); err == nil ||
-		!strings.Contains(err.Error(), place(zero, "{title: 0", len("{title: "))) {
-		t.Errorf("fields whose weights sum to 0: %v", err)
-	}
+	_, err = profile.Parse("p.yaml", []byte(zero), profile.Builtin)
+	check.That(t, err != nil && strings.Contains(err.Error(), place(zero, "{title: 0", len("{title: "))),
+		"fields whose weights sum to 0: %v", err)
 }
 
 func TestExpressions(t *testing.T) {
@@ -299,9 +293,7 @@ func TestParameters(t *testing.T) {
 			fmt.Sprintf("limit is %d: must be within 1..%d", limit, profile.MaxLimit), "limit %d", limit)
 	}
 	for _, alpha := range []string{"0", "1"} { // the ends are allowed
-		if _, err := p.Plan(5, map[string]string{"alpha": alpha}); err != nil {
-			t.Errorf("alpha %s: %v", alpha, err)
-		}
+		check.NoError(t, must.Err(p.Plan(5, map[string]string{"alpha": alpha})), "alpha %s", alpha)
 	}
 	// The bound is another parameter.
 	bounded := func(least string) (*profile.Profile, error) {
@@ -370,10 +362,9 @@ func TestOnyxElasticParameters(t *testing.T) {
 		got := []profile.Field{{Name: "title", Weight: test.title}, {Name: "body", Weight: test.body}}
 		d := cmp.Diff(got, words.Text.Fields)
 		check.That(t, d == "", "%v", d)
-		if words.Text.TieBreaker != 0.3 || words.Limit != 20 || meaning.Limit != 20 || plan.Main.FusionText != test.fusion ||
-			meaning.Vector.Candidates != test.candidates {
-			t.Errorf("%+v: got %+v %+v %s", test, words, meaning, plan.Main.FusionText)
-		}
+		check.That(t, words.Text.TieBreaker == 0.3 && words.Limit == 20 && meaning.Limit == 20 &&
+			plan.Main.FusionText == test.fusion && meaning.Vector.Candidates == test.candidates, "%+v: got %+v %+v %s", test,
+			words, meaning, plan.Main.FusionText)
 		check.Equal(t, words.Weight, meaning.Weight, "%+v: weights of words and meaning", test)
 	}
 	check.Is(t, must.Err(p.Plan(10, map[string]string{"alpha": "0.2"})), sheaf.ErrInvalid,
@@ -384,17 +375,15 @@ func TestExtends(t *testing.T) {
 	p := parse(t, "name: mine\nextends: sonar\nparameters: {decay: 0.5, extra: {default: 1, min: 0, max: "+
 		"2}}\nbranches: {words: {limit: 7, fields: {title: extra}}}\n")
 	plan := must.Get(p.Plan(10, nil))
-	if b := plan.Main.Branches; len(b) != 2 || b[0].Limit != 7 || b[0].Text.Fields[0].Name != "title" ||
-		!strings.Contains(b[1].Then[0].Text, "decay: 0.5") || b[0].Weight != 0.4 {
-		t.Errorf("got %+v", b)
-	}
+	b := plan.Main.Branches
+	check.That(t, len(b) == 2 && b[0].Limit == 7 && b[0].Text.Fields[0].Name == "title" &&
+		strings.Contains(b[1].Then[0].Text, "decay: 0.5") && b[0].Weight == 0.4, "got %+v", b)
 	sonar := must.Get(profile.Load("sonar", profile.Builtin))
 	d := must.Get(profile.Diff(sonar, p, 10))
 	check.That(t, strings.Contains(d, "- ┌ words    words in body x 1") &&
 		strings.Contains(d, "+ ┌ words    words in title x 1"), "the difference is\n%s", d)
-	if d, err := profile.Diff(sonar, sonar, 10); d != "" || err != nil {
-		t.Errorf("a profile differs from itself: %s, %v", d, err)
-	}
+	d, err := profile.Diff(sonar, sonar, 10)
+	check.That(t, d == "" && err == nil, "a profile differs from itself: %s, %v", d, err)
 	for text, want := range map[string]string{
 		"name: a\nextends: sonar\nparameters: {dcay: 1}\n": `unknown parameter of the profile that is extended ` +
 			`"dcay": did you mean "decay"?`,
@@ -404,10 +393,8 @@ func TestExtends(t *testing.T) {
 		"name: a\nextends: sonar\nbranches: {words: {limt: 3}}\n": `unknown key of a text branch "limt"`,
 		"name: a\nextends: [sonar]\n":                             "extends must be a single value",
 	} {
-		if _, err := profile.Parse("a.yaml", []byte(text), profile.Builtin); err == nil ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("%q: got %v, want %s", text, err, want)
-		}
+		_, err := profile.Parse("a.yaml", []byte(text), profile.Builtin)
+		check.That(t, err != nil && strings.Contains(err.Error(), want), "%q: got %v, want %s", text, err, want)
 	}
 }
 
@@ -484,24 +471,19 @@ func TestFolders(t *testing.T) {
 	dir := folder(t, map[string]string{"mine": string(text), "broken": "name: broken\n",
 		"lost": "name: lost\nextends: nope\n"})
 	mine := must.Get(profile.Load("mine", profile.In(dir)))
-	if d, err := profile.Diff(sonar, mine, 10); d != "" || err != nil {
-		t.Errorf("the new profile does something else: %s, %v", d, err)
-	}
+	d, err := profile.Diff(sonar, mine, 10)
+	check.That(t, d == "" && err == nil, "the new profile does something else: %s, %v", d, err)
 	infos := must.Get(profile.List(dir, filepath.Join(dir, "nowhere")))
 	found := map[string]bool{}
 	for _, info := range infos {
 		found[info.Name] = info.Err == nil
 	}
-	if !found["mine"] || !found["sonar"] || found["broken"] || found["lost"] ||
-		len(found) != len(must.Get(profile.List()))+3 {
-		t.Errorf("found %v", found)
-	}
+	check.That(t, found["mine"] && found["sonar"] && !found["broken"] && !found["lost"] &&
+		len(found) == len(must.Get(profile.List()))+3, "found %v", found)
 	for _, name := range []string{"sonra", "../sonar", "", "mine.txt"} {
 		check.Is(t, must.Err(profile.Load(name, profile.In(dir))), sheaf.ErrNotFound, "%q", name)
 	}
-	if _, err := profile.Load(filepath.Join(dir, "mine.yaml"), profile.In()); err != nil {
-		t.Errorf("by file: %v", err)
-	}
+	check.NoError(t, must.Err(profile.Load(filepath.Join(dir, "mine.yaml"), profile.In())), "by file")
 	check.Is(t, must.Err(profile.New("Bad Name", sonar)), sheaf.ErrInvalid, "a bad name")
 }
 
@@ -520,9 +502,8 @@ func FuzzParse(f *testing.F) {
 			must.That(t, errors.Is(err, sheaf.ErrInvalid), "no category: %v", err)
 			return
 		}
-		if _, err := p.Show(10, nil); err != nil {
-			t.Fatalf("loads and does not show: %v", err)
-		}
+		_, err = p.Show(10, nil)
+		must.That(t, err == nil, "loads and does not show: %v", err)
 	})
 }
 
@@ -533,9 +514,8 @@ func TestNewStage(t *testing.T) {
 	check.That(t, err == nil && len(out) == 2 && step.Text == "elbow: {ratio: 0.5}",
 		"%s gives %v, %v", step.Text, out, err)
 	step = must.Get(profile.NewStage("pin", map[string]string{"ids": "c, b"}, 10, ""))
-	if out, err = step.Stage.Apply(r, rank.Env{}); err != nil || out[0].ID != "c" || out[1].ID != "b" {
-		t.Errorf("pinned: %v, %v", out, err)
-	}
+	out, err = step.Stage.Apply(r, rank.Env{})
+	check.That(t, err == nil && out[0].ID == "c" && out[1].ID == "b", "pinned: %v, %v", out, err)
 	for _, name := range profile.Stages() {
 		check.Fails(t, must.Err(profile.NewStage(name, map[string]string{"nonsense": "1"}, 10, "")), sheaf.ErrInvalid,
 			"nonsense", "%s", name)

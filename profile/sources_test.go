@@ -26,9 +26,8 @@ func TestSources(t *testing.T) {
 		profile.Builtin)
 	must.Do(t, err)
 	plan := must.Get(p.Plan(10, map[string]string{"n": "30"}))
-	if want := (profile.Expand{Variants: 2, Passage: true, Timeout: 1500 * time.Millisecond}); *plan.Expand != want {
-		t.Errorf("expand %+v", plan.Expand)
-	}
+	want := (profile.Expand{Variants: 2, Passage: true, Timeout: 1500 * time.Millisecond})
+	check.That(t, *plan.Expand == want, "expand %+v", plan.Expand)
 	if want := (profile.Scan{Files: 30, ChunkChars: 6000, MaxVectors: 1000, ListValues: 10, FrontmatterDepth: 1,
 		MemoryBytes: 30 << 20}); *plan.Scan != want {
 		t.Errorf("scan %+v", plan.Scan)
@@ -37,21 +36,17 @@ func TestSources(t *testing.T) {
 		t.Errorf("scans %v, %d by default", p.Scans(), p.DefaultLimit(nil))
 	}
 	check.Fails(t, must.Err(p.Plan(41, nil)), sheaf.ErrInvalid, "limit is 41: profile p allows 1..40", "limit 41")
-	if _, err := p.Plan(41, map[string]string{"n": "21"}); err != nil {
-		t.Errorf("limit 41 of 42: %v", err)
-	}
+	check.NoError(t, must.Err(p.Plan(41, map[string]string{"n": "21"})), "limit 41 of 42")
 	for text, want := range map[string]*profile.Expand{"{when: 0}": nil,
 		"{variants: 0, all_words: true, when: 2}": {AllWords: true, Timeout: 5 * time.Second}} {
 		p := must.Get(profile.Parse("w.yaml", []byte("name: w\nexpand: "+text+"\n"+oneBranch), profile.Builtin))
-		if plan, err := p.Plan(5, nil); err != nil || !reflect.DeepEqual(plan.Expand, want) {
-			t.Errorf("%s: %+v, %v", text, plan.Expand, err)
-		}
+		plan, err := p.Plan(5, nil)
+		check.That(t, err == nil && reflect.DeepEqual(plan.Expand, want), "%s: %+v, %v", text, plan.Expand, err)
 	}
 	plain := must.Get(profile.Parse("q.yaml", []byte("name: q\nexpand: 0\n"+oneBranch), profile.Builtin))
-	if plan, err := plain.Plan(5, nil); err != nil || plan.Scan != nil || plan.Expand.Variants != 0 ||
-		plan.Expand.Timeout != 5*time.Second || plain.DefaultLimit(nil) != 0 {
-		t.Errorf("%+v, %v", plan, err)
-	}
+	plan, err = plain.Plan(5, nil)
+	check.That(t, err == nil && plan.Scan == nil && plan.Expand.Variants == 0 && plan.Expand.Timeout == 5*time.Second &&
+		plain.DefaultLimit(nil) == 0, "%+v, %v", plan, err)
 }
 
 func TestSourcesRefuse(t *testing.T) {
@@ -126,10 +121,8 @@ func TestRunStages(t *testing.T) {
 		"to parents")
 	check.Is(t, must.Err(profile.StageHelp("nothing")), sheaf.ErrInvalid, "StageHelp")
 	for _, o := range profile.FusionOptions() {
-		if o.Name == "" || o.About == "" || o.Allowed() == "" || o.Name == "complete" ||
-			slices.Contains(o.OneOf, "share") {
-			t.Errorf("%+v", o)
-		}
+		check.That(t, o.Name != "" && o.About != "" && o.Allowed() != "" && o.Name != "complete" && !slices.Contains(o.OneOf,
+			"share"), "%+v", o)
 	}
 }
 

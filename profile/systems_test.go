@@ -70,21 +70,18 @@ func TestSystemsNamesRealTests(t *testing.T) {
 	}
 	scripts := regexp.MustCompile("`([a-z-]+\\.txt)`").FindAllStringSubmatch(string(text), -1)
 	for _, m := range scripts {
-		if _, err := os.Stat(filepath.Join("testdata", "rank", m[1])); err != nil {
-			t.Errorf("there is no script %s", m[1])
-		}
+		_, err := os.Stat(filepath.Join("testdata", "rank", m[1]))
+		check.That(t, err == nil, "there is no script %s", m[1])
 	}
 	for _, m := range regexp.MustCompile("`([a-z/]+/[a-z_]+\\.txtar)`").FindAllStringSubmatch(string(text), -1) {
-		if _, err := os.Stat(filepath.Join("..", filepath.FromSlash(m[1]))); err != nil {
-			t.Errorf("there is no script %s", m[1])
-		}
+		_, err := os.Stat(filepath.Join("..", filepath.FromSlash(m[1])))
+		check.That(t, err == nil, "there is no script %s", m[1])
 	}
 	rules := must.Get(os.ReadFile(filepath.Join("..", "text", "chunk", "testdata", "rules.txt")))
 	cases := regexp.MustCompile("`([ADSW][0-9]+b?)`").FindAllStringSubmatch(string(text), -1)
 	for _, m := range cases {
-		if !strings.Contains(string(rules), "\n== "+m[1]+": ") {
-			t.Errorf("there is no case %s in %s", m[1], "text/chunk/testdata/rules.txt")
-		}
+		check.That(t, strings.Contains(string(rules), "\n== "+m[1]+": "), "there is no case %s in %s", m[1],
+			"text/chunk/testdata/rules.txt")
 	}
 	check.That(t, len(cases) >= 35 && len(named) >= 300 && len(scripts) >= 40 && rows >= 230,
 		"found %d tests, %d scripts and %d cases in %d rows", len(named), len(scripts), len(cases), rows)

@@ -30,34 +30,26 @@ func TestTuned(t *testing.T) {
 	must.Do(t, profile.WriteTuned(dir, "sheaf", change.Text("sheaf", "Found: by a test.")))
 	p, fault := load("sheaf")
 	plan, err := p.Plan(10, nil)
-	if err != nil || fault != nil || p.Name != "sheaf-tuned" || p.About != "Found: by a test." ||
-		plan.Values["meaning"] != "0.25" {
-		t.Fatalf("%+v, %v, %v", p, fault, err)
-	}
+	must.That(t, err == nil && fault == nil && p.Name == "sheaf-tuned" && p.About == "Found: by a test." &&
+		plan.Values["meaning"] == "0.25", "%+v, %v, %v", p, fault, err)
 	fields := plan.Main.Branches[0].Text.Fields
 	check.That(t, len(fields) == 2 && fields[0] == (profile.Field{Name: "title", Weight: 3}), "%+v", fields)
-	if p, _ := load("rrf"); p.Name != "rrf" {
-		t.Errorf("%s", p.Name)
-	}
+	p, _ = load("rrf")
+	check.That(t, p.Name == "rrf", "%s", p.Name)
 	must.Do(t, profile.WriteTuned(dir, "sheaf",
 		profile.Tuning{Parameters: map[string]string{"gone": "1"}}.Text("sheaf", "x")))
-	if p, fault := load("sheaf"); p.Name != "sheaf" || !errors.Is(fault, sheaf.ErrInvalid) ||
-		!strings.Contains(fault.Error(), "gone") {
-		t.Errorf("%s, %v", p.Name, fault)
-	}
+	p, fault = load("sheaf")
+	check.That(t, p.Name == "sheaf" && errors.Is(fault, sheaf.ErrInvalid) && strings.Contains(fault.Error(), "gone"),
+		"%s, %v", p.Name, fault)
 	must.Do(t, os.Remove(profile.TunedFile(dir, "sheaf")))
-	if p, fault := load("sheaf"); p.Name != "sheaf" || fault != nil {
-		t.Errorf("%s, %v", p.Name, fault)
-	}
+	p, fault = load("sheaf")
+	check.That(t, p.Name == "sheaf" && fault == nil, "%s, %v", p.Name, fault)
 	must.Do(t, os.WriteFile(profile.TunedFile(dir, "sheaf"), make([]byte, 2<<20), 0o600))
 	var file *profile.FileError
-	if text, err := profile.TunedText(dir, "sheaf"); text != nil || !errors.As(err, &file) {
-		t.Errorf("2 MiB: %d bytes, %v", len(text), err)
-	}
-	if p, fault := load("sheaf"); p.Name != "sheaf" || !errors.As(fault, &file) {
-		t.Errorf("%s, %v", p.Name, fault)
-	}
-	if _, _, err := profile.LoadTuned(dir, "../sheaf", profile.Builtin); !errors.Is(err, sheaf.ErrNotFound) {
-		t.Errorf("%v", err)
-	}
+	text, err := profile.TunedText(dir, "sheaf")
+	check.That(t, text == nil && errors.As(err, &file), "2 MiB: %d bytes, %v", len(text), err)
+	p, fault = load("sheaf")
+	check.That(t, p.Name == "sheaf" && errors.As(fault, &file), "%s, %v", p.Name, fault)
+	_, _, err = profile.LoadTuned(dir, "../sheaf", profile.Builtin)
+	check.That(t, errors.Is(err, sheaf.ErrNotFound), "%v", err)
 }

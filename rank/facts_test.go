@@ -183,9 +183,8 @@ func apply(t testing.TB, s rank.Stage, in sheaf.Ranking, env rank.Env) sheaf.Ran
 	for i := range plain {
 		plain[i].Explanation = nil
 	}
-	if plain, err = s.Apply(plain, env); err != nil {
-		t.Fatalf("%T without explanations: %v", s, err)
-	}
+	plain, err = s.Apply(plain, env)
+	must.That(t, err == nil, "%T without explanations: %v", s, err)
 	same := func(a, b sheaf.Hit) bool { return a.ID == b.ID && a.Score == b.Score }
 	must.That(t, slices.EqualFunc(plain, out, same), "%T: %v without explanations, %v with them", s, plain, out)
 	return out

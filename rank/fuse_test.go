@@ -333,9 +333,7 @@ func TestRRFProperties(t *testing.T) {
 			raised[j].Hits[at], raised[j].Hits[at-1] = raised[j].Hits[at-1], raised[j].Hits[at]
 			raised[j].Hits[at].Score, raised[j].Hits[at-1].Score = raised[j].Hits[at-1].Score, raised[j].Hits[at].Score
 			was, is := slices.Index(ids(out), id), slices.Index(ids(fuse(t, f, raised...)), id)
-			if is > was {
-				t.Fatalf("seed %d: %s rose in %s and fell from %d to %d", seed, id, legs[j].Name, was+1, is+1)
-			}
+			must.That(t, is <= was, "seed %d: %s rose in %s and fell from %d to %d", seed, id, legs[j].Name, was+1, is+1)
 		}
 
 		// A hit that is first in every leg stays first.

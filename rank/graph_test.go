@@ -87,9 +87,8 @@ func TestGraphBoostPairByPair(t *testing.T) {
 			if factor > 1 {
 				moved++
 			}
-			if got, want := out[string(in[i].ID)], in[i].Score*factor; !near(got, want) {
-				t.Fatalf("%+v, links %v: %s scores %v, want %v", stage, links, in[i].ID, got, want)
-			}
+			got, want := out[string(in[i].ID)], in[i].Score*factor
+			must.That(t, near(got, want), "%+v, links %v: %s scores %v, want %v", stage, links, in[i].ID, got, want)
 		}
 	})
 	check.That(t, moved != 0, "no document was connected with another one: nothing is shown")

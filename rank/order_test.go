@@ -18,9 +18,8 @@ func TestReadingOrder(t *testing.T) {
 	one, two, three := a.Chunks[1].ID, a.Chunks[2].ID, a.Chunks[3].ID
 	in := ranking(hit(three, 0.500), hit("t:b.md", 0.498), hit(one, 0.495), hit(two, 0.3))
 	out := apply(t, rank.ReadingOrder{Within: 0.01}, withReasons(in), rank.Env{Facts: l})
-	if got, want := ids(out), []sheaf.ID{one, "t:b.md", three, two}; !slices.Equal(got, want) {
-		t.Errorf("order %v, want %v", got, want)
-	}
+	got, want := ids(out), []sheaf.ID{one, "t:b.md", three, two}
+	check.That(t, slices.Equal(got, want), "order %v, want %v", got, want)
 	for i, want := range []float64{0.500, 0.498, 0.495, 0.3} {
 		check.Equal(t, out[i].Score, want, "score at rank %d", i+1)
 	}

@@ -112,17 +112,14 @@ func TestFolderBoost(t *testing.T) {
 		out := apply(t, rank.FolderBoost{MinDocuments: test.least, MinShare: 0.4, Max: test.limit}, withReasons(in),
 			rank.Env{Facts: l})
 		checkReasons(t, "folder", out)
-		if !near(out[0].Score, test.want) {
-			t.Errorf("%+v: got %v", test, out[0].Score)
-		}
+		check.That(t, near(out[0].Score, test.want), "%+v: got %v", test, out[0].Score)
 	}
 	// A folder has at least as many documents as were found in it.
 	l := newShelf()
 	in := ranking(hit(l.add("t:x/a.md").ID, 1), hit(l.add("t:x/b.md").ID, 1))
 	out := apply(t, rank.FolderBoost{MinDocuments: 2, MinShare: 0.4}, in, rank.Env{Facts: smallFolders{l}})
-	if want := math.Log2(3); !near(out[0].Score, want) {
-		t.Errorf("got %v, want %v", out[0].Score, want)
-	}
+	want := math.Log2(3)
+	check.That(t, near(out[0].Score, want), "got %v, want %v", out[0].Score, want)
 }
 
 // smallFolders reports one document for every folder.

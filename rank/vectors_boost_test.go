@@ -33,9 +33,7 @@ func TestVectorsRecency(t *testing.T) {
 		stage := rank.Recency{Decay: in.Decay, Floor: 0.75, Undated: rank.UndatedAge}
 		out := apply(t, stage, withReasons(ranking(hit(d.ID, 2))), rank.Env{Facts: l, Now: time.Unix(in.Now, 0)})
 		checkReasons(t, "recency", out)
-		if !near(out[0].Score, 2*want.Bias) {
-			t.Errorf("got %v, want %v", out[0].Score/2, want.Bias)
-		}
+		check.That(t, near(out[0].Score, 2*want.Bias), "got %v, want %v", out[0].Score/2, want.Bias)
 	})
 }
 
@@ -70,9 +68,8 @@ func TestVectorsCloseness(t *testing.T) {
 			for i, name := range names {
 				c := cosine(in.Query, in.Vectors[name])
 				best = max(best, c)
-				if got := rank.Closeness.Of(c); !near(got, want.Each[i]) {
-					t.Errorf("closeness of %s is %v, want %v", name, got, want.Each[i])
-				}
+				got := rank.Closeness.Of(c)
+				check.That(t, near(got, want.Each[i]), "closeness of %s is %v, want %v", name, got, want.Each[i])
 			}
 			got := rank.Closeness.Of(best)
 			check.That(t, near(got, want.Vespa), "closeness %v, want %v", got, want.Vespa)

@@ -78,9 +78,7 @@ func nearList(t *testing.T, got sheaf.Ranking, want []float64) {
 	t.Helper()
 	must.Equal(t, len(got), len(want), "number of scores")
 	for i := range want {
-		if !near(got[i].Score, want[i]) {
-			t.Errorf("score %d: got %v, want %v", i, got[i].Score, want[i])
-		}
+		check.That(t, near(got[i].Score, want[i]), "score %d: got %v, want %v", i, got[i].Score, want[i])
 	}
 }
 

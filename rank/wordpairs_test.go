@@ -69,16 +69,15 @@ func TestWordPairsKeepsRanking(t *testing.T) {
 	asked := rank.Env{Pairs: func([]sheaf.ID) ([]rank.Pair, error) { return nil, errors.New("was asked") }}
 	out := apply(t, rank.WordPairs{Hits: 10}, in, asked)
 	check.That(t, reflect.DeepEqual(out, in), "strength 0: %s", written(out))
-	if _, err := (rank.WordPairs{Strength: 1, Hits: 10}).Apply(in, asked); err == nil || err.Error() != "was asked" {
-		t.Errorf("an error of the store becomes %v", err)
-	}
+	_, err := (rank.WordPairs{Strength: 1, Hits: 10}).Apply(in, asked)
+	check.That(t, err != nil && err.Error() == "was asked", "an error of the store becomes %v", err)
 }
 
 // TestWordPairsAsksForNoPairsOfNothing checks that an empty ranking stays empty. Stores refuse to look at no chunks.
 func TestWordPairsAsksForNoPairsOfNothing(t *testing.T) {
 	refuse := func([]sheaf.ID) ([]rank.Pair, error) { return nil, errors.New("limit is 0") }
 	out, err := rank.WordPairs{Strength: 1, Hits: 10}.Apply(nil, rank.Env{Pairs: refuse})
-	check.That(t, len(out) <= 0 && err == nil, "%v, %v", out, err)
+	check.That(t, len(out) == 0 && err == nil, "%v, %v", out, err)
 }
 
 // TestWordPairsOfFirstHits checks that the stage reads only the best Hits.

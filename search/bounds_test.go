@@ -225,9 +225,8 @@ func TestPairsOfOverlappingTerms(t *testing.T) {
 	r := checkShares(t, s, "both", query("東京都庁 tall building", 5))
 	at := slices.IndexFunc(r.Hits, func(h search.Hit) bool { return h.ID == "t:a.md#A" })
 	must.That(t, at >= 0, "found %v", found(r))
-	if got := labeled(r.Hits[at].Explanation, "share of the query's pairs"); len(got) != 1 || got[0] <= 0 || got[0] >= 1 {
-		t.Errorf("shares of pairs are %v, want one within 0..1", got)
-	}
+	got := labeled(r.Hits[at].Explanation, "share of the query's pairs")
+	check.That(t, len(got) == 1 && got[0] > 0 && got[0] < 1, "shares of pairs are %v, want one within 0..1", got)
 }
 
 // retriever is a store that can count. It gives scores only by Retrieve.
@@ -326,9 +325,8 @@ func TestPairsInTime(t *testing.T) {
 		}
 		ctx, cancel = context.WithCancel(t.Context())
 		there.Backend = &slow{Backend: s.Backend, Counter: s.Backend.(store.Counter), counts: true, cancel: cancel}
-		if r, err := there.Search(ctx, query("undo a commit", 5), p, search.Options{}); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: canceled while counting: %v, %v", name, r, err)
-		}
+		r, err := there.Search(ctx, query("undo a commit", 5), p, search.Options{})
+		check.That(t, errors.Is(err, context.Canceled), "%s: canceled while counting: %v, %v", name, r, err)
 		cancel()
 	}
 }
@@ -349,8 +347,6 @@ func TestStagesOfAStoreThatCannotCount(t *testing.T) {
 			len(labeled(r.Hits[0].Explanation, "the heading equals")) == 1, "%s: found %v", name, found(r))
 	}
 	there.Backend = &uncounted{Backend: s.Backend, fault: errDown}
-	if r, err := there.Search(t.Context(), query("undo a commit", 5), load(t, "sheaf"), search.Options{}); !errors.Is(err,
-		errDown) {
-		t.Errorf("a store that is down: %v, %v", r, err)
-	}
+	r, err := there.Search(t.Context(), query("undo a commit", 5), load(t, "sheaf"), search.Options{})
+	check.That(t, errors.Is(err, errDown), "a store that is down: %v, %v", r, err)
 }

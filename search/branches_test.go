@@ -142,10 +142,8 @@ func TestOneDocumentFillsList(t *testing.T) {
 		t.Errorf("found %v, more: %v", found(r), r.More)
 	}
 	other := parse(t, strings.Replace(crowded, "per_document: 3,", "elbow: {ratio: 0.1, max: 4},", 1))
-	if r := mustSearch(t, s, query("cat", 10), other, search.Options{}); strings.Contains(fmt.Sprint(r.Notes),
-		"per_document") {
-		t.Errorf("notes: %q", r.Notes)
-	}
+	r = mustSearch(t, s, query("cat", 10), other, search.Options{})
+	check.That(t, !strings.Contains(fmt.Sprint(r.Notes), "per_document"), "notes: %q", r.Notes)
 }
 
 // distant is a store on another machine. It records its requests. It answers a branch only while it

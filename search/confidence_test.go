@@ -77,9 +77,7 @@ func TestConfidence(t *testing.T) {
 	}
 	c.Least = 1
 	r := mustSearch(t, s, query("cat", 10), load(t, "sheaf"), search.Options{})
-	if *r.Answerable {
-		t.Error("a query below the least probability is answerable")
-	}
+	check.That(t, !*r.Answerable, "a query below the least probability is answerable")
 	for i, h := range r.Hits {
 		if h.Level != search.None || *h.Confidence >= 0.30 {
 			t.Errorf("result %d of a query that is not answerable: %v, %s", i+1, *h.Confidence, h.Level)
@@ -163,9 +161,8 @@ func TestLead(t *testing.T) {
 		}
 	}
 	alone := search3("meat", "  - top: {n: 10}\n")
-	if len(alone) != 1 || alone[0].Evidence.Lead != 0.2 {
-		t.Errorf("the lead of a document without others is %v", alone[0].Evidence.Lead)
-	}
+	check.That(t, len(alone) == 1 && alone[0].Evidence.Lead == 0.2, "the lead of a document without others is %v",
+		alone[0].Evidence.Lead)
 }
 
 // TestUnknownWords checks that words in no chunk count by rarity, and that words with a digit count separately.
@@ -355,9 +352,8 @@ func TestCalibrationValid(t *testing.T) {
 	} {
 		c := usual()
 		must.That(t, c.Valid(), "the calibration of the tests is not valid")
-		if change(c); c.Valid() {
-			t.Errorf("%s: %+v is valid", what, c)
-		}
+		change(c)
+		check.That(t, !c.Valid(), "%s: %+v is valid", what, c)
 	}
 }
 
@@ -388,9 +384,7 @@ func TestAlternatives(t *testing.T) {
 	}
 	uncounted := mustSearch(t, calibrated(searcher(animals()), always(-20, -20)), query("cat", 3), load(t, "sheaf"),
 		search.Options{})
-	if *uncounted.Answerable {
-		t.Error("a query without alternatives is answerable")
-	}
+	check.That(t, !*uncounted.Answerable, "a query without alternatives is answerable")
 }
 
 // TestOneWord checks that a query of one word is answerable when the first result has the word. A

@@ -106,17 +106,15 @@ func TestQueryIsDataInThePrompt(t *testing.T) {
 	e, _ := chatModel(func(system, user string) string {
 		systems[system] = true
 		var data map[string]string
-		if err := json.Unmarshal([]byte(user), &data); err != nil || len(data) != 1 {
-			t.Errorf("the user's message is %q: %v", user, err)
-		}
+		err := json.Unmarshal([]byte(user), &data)
+		check.That(t, err == nil && len(data) == 1, "the user's message is %q: %v", user, err)
 		asked = data["query"]
 		check.That(t, !strings.Contains(system, "HACKED"), "the query stands in the instructions")
 		return `{"queries":[],"terms":[],"passage":""}`
 	})
 	for _, q := range []string{evil, "cat", strings.Repeat("long ", 5000)} {
-		if _, err := e.Expand(context.Background(), q, profile.Expand{Variants: 3, Timeout: time.Minute}); err != nil {
-			t.Errorf("%.20q: %v", q, err)
-		}
+		check.NoError(t, must.Err(e.Expand(context.Background(), q, profile.Expand{Variants: 3, Timeout: time.Minute})),
+			"%.20q", q)
 		check.Equal(t, asked, q[:min(len(q), 1000)], "%.20q: question", q)
 	}
 	check.Equal(t, len(systems), 1, "different instructions")
@@ -203,16 +201,14 @@ func TestInventedAnswerByDefaultProfile(t *testing.T) {
 	check.That(t, x != nil && x.Passage == "a dog barks" && len(x.Terms)+len(x.Queries) == 0, "expansion %+v", x)
 	for _, o := range []search.Options{{Parameters: map[string]string{"hyde": "1", "meaning": "0"}},
 		{Parameters: map[string]string{"hyde": "0"}}} {
-		if mustSearch(t, s, query("what purrs", 3), p, o); asked.Load() != 1 {
-			t.Errorf("%v: asked although nothing is searched by meaning", o.Parameters)
-		}
+		mustSearch(t, s, query("what purrs", 3), p, o)
+		check.That(t, asked.Load() == 1, "%v: asked although nothing is searched by meaning", o.Parameters)
 	}
 	reply = "<html>busy</html>"
 	failed := mustSearch(t, s, query("what really purrs", 3), p, on)
-	if !failed.Degraded || len(failed.Hits) != len(mustSearch(t, s, query("what really purrs", 3), p,
-		search.Options{}).Hits) || !strings.Contains(failed.Warnings[0], "JSON") {
-		t.Errorf("degraded %v, %d hits, %q", failed.Degraded, len(failed.Hits), failed.Warnings)
-	}
+	check.That(t, failed.Degraded && len(failed.Hits) == len(mustSearch(t, s, query("what really purrs", 3), p,
+		search.Options{}).Hits) && strings.Contains(failed.Warnings[0], "JSON"), "degraded %v, %d hits, %q", failed.Degraded,
+		len(failed.Hits), failed.Warnings)
 	check.That(t, len(without.Hits) != 0, "nothing found")
 }
 
@@ -258,9 +254,8 @@ func TestVariantsAreEmbeddedWithTheAnswer(t *testing.T) {
 	answer, _ := scores("{variants: 0, passage: true}")
 	raised := 0
 	for id, score := range all {
-		if score < answer[id] || score < alone[id] {
-			t.Errorf("%s: %v with variants, %v with the answer, %v by the query", id, score, answer[id], alone[id])
-		}
+		check.That(t, score >= answer[id] && score >= alone[id], "%s: %v with variants, %v with the answer, %v by the query",
+			id, score, answer[id], alone[id])
 		if score > answer[id] {
 			raised++
 		}
@@ -273,9 +268,8 @@ func TestVariantsAreEmbeddedWithTheAnswer(t *testing.T) {
 	refused, broken = "", "a stone"
 	some, r := scores("{variants: 2, passage: true}")
 	for id, score := range some {
-		if score < answer[id] || !r.Degraded || len(r.Warnings) != 1 {
-			t.Errorf("%s: %v with a broken vector, %v with the answer, %q", id, score, answer[id], r.Warnings)
-		}
+		check.That(t, score >= answer[id] && r.Degraded && len(r.Warnings) == 1,
+			"%s: %v with a broken vector, %v with the answer, %q", id, score, answer[id], r.Warnings)
 	}
 }
 
@@ -300,11 +294,9 @@ func TestExpansionInTime(t *testing.T) {
 	broken := &search.Expander{Model: "own", Chat: func(context.Context, string, string) (string, error) {
 		panic("no reply")
 	}}
-	if _, err := broken.Expand(context.Background(), "cat",
-		profile.Expand{Variants: 1, Timeout: time.Minute}); err == nil ||
-		!strings.Contains(err.Error(), "model own panicked: no reply (expand_test.go:") {
-		t.Errorf("a panic: %v", err)
-	}
+	_, err := broken.Expand(context.Background(), "cat", profile.Expand{Variants: 1, Timeout: time.Minute})
+	check.That(t, err != nil && strings.Contains(err.Error(), "model own panicked: no reply (expand_test.go:"),
+		"a panic: %v", err)
 }
 
 // TestInventedAnswer checks that a hit gets the larger score of the query and the invented answer.

@@ -61,7 +61,7 @@ func TestSearch(t *testing.T) {
 		len(h.Legs) != 2 || h.Depth != 1 {
 		t.Errorf("the hit lacks something: %+v", h)
 	}
-	check.That(t, !r.Degraded && len(r.Warnings) <= 0 && len(r.Notes) <= 0,
+	check.That(t, !r.Degraded && len(r.Warnings) == 0 && len(r.Notes) == 0,
 		"faults without reason: %v %v", r.Warnings, r.Notes)
 	check.That(t, fmt.Sprint(r.Legs) == "[vector text]" && r.Total != 0 && len(r.Took) != 0 && len(r.Trace) == 4,
 		"legs %v, total %d, %d timings, %d snapshots", r.Legs, r.Total, len(r.Took), len(r.Trace))
@@ -91,15 +91,13 @@ func TestEveryProfileExplains(t *testing.T) {
 			explained := mustSearch(t, s, query(text, 5), p, search.Options{Explain: true})
 			must.That(t, len(plain.Hits) != 0 || name == "tree", "%s: nothing found", what)
 			for i, h := range explained.Hits {
-				if h.ID != plain.Hits[i].ID || h.Score != plain.Hits[i].Score {
-					t.Fatalf("%s: explained, rank %d is %s with %v and not %s with %v", what, i+1, h.ID, h.Score, plain.Hits[i].ID,
-						plain.Hits[i].Score)
-				}
+				must.That(t, h.ID == plain.Hits[i].ID && h.Score == plain.Hits[i].Score,
+					"%s: explained, rank %d is %s with %v and not %s with %v", what, i+1, h.ID, h.Score, plain.Hits[i].ID,
+					plain.Hits[i].Score)
 				checkReason(t, what, h.Score, h.Explanation)
-				if text := fmt.Sprintf("%+v", *h.Explanation); !strings.Contains(text, "Label:cosine") &&
-					!strings.Contains(text, "Label:share") {
-					t.Errorf("%s: the explanation of %s does not reach the store's parts: %s", what, h.ID, text)
-				}
+				text := fmt.Sprintf("%+v", *h.Explanation)
+				check.That(t, strings.Contains(text, "Label:cosine") || strings.Contains(text, "Label:share"),
+					"%s: the explanation of %s does not reach the store's parts: %s", what, h.ID, text)
 			}
 		}
 	}
@@ -136,10 +134,8 @@ func TestStepsLeadToTheFusion(t *testing.T) {
 			for i, leg := range h.Legs {
 				ranking := last[r.Legs[i]]
 				at := slices.IndexFunc(ranking, func(s sheaf.Hit) bool { return s.ID == h.ID })
-				if at+1 != leg.Rank || at >= 0 && ranking[at].Score != leg.Score {
-					t.Errorf("%s: %s in %s: rank %d with %g, and the last step has it at %d", name, h.ID, r.Legs[i], leg.Rank,
-						leg.Score, at+1)
-				}
+				check.That(t, at+1 == leg.Rank && (at < 0 || ranking[at].Score == leg.Score),
+					"%s: %s in %s: rank %d with %g, and the last step has it at %d", name, h.ID, r.Legs[i], leg.Rank, leg.Score, at+1)
 				compared++
 			}
 		}
@@ -172,10 +168,9 @@ func TestDegrades(t *testing.T) {
 		}
 		return nil
 	}
-	if _, err = searcher(shelf).Search(context.Background(), query("cat", 3), load(t, "sheaf"),
-		search.Options{}); !errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(err.Error(), "meaning on shelf") {
-		t.Errorf("an unsupported request: %v", err)
-	}
+	_, err = searcher(shelf).Search(context.Background(), query("cat", 3), load(t, "sheaf"), search.Options{})
+	check.That(t, errors.Is(err, sheaf.ErrUnsupported) && strings.Contains(err.Error(), "meaning on shelf"),
+		"an unsupported request: %v", err)
 }
 
 func TestBadScoresNameTheStore(t *testing.T) {
@@ -201,10 +196,9 @@ func TestWithoutAModel(t *testing.T) {
 	check.Is(t, must.Err(s.Search(context.Background(), query("cat", 3), only, search.Options{})), sheaf.ErrUnsupported,
 		"only vectors and no model")
 	s.Embed = func(context.Context, []string) ([][]float32, error) { return nil, errDown }
-	if r := mustSearch(t, s, query("cat", 3), load(t, "sheaf"), search.Options{}); !r.Degraded ||
-		!strings.Contains(r.Warnings[0], "embed the query") {
-		t.Errorf("a model that is down: %v %v", r.Degraded, r.Warnings)
-	}
+	r := mustSearch(t, s, query("cat", 3), load(t, "sheaf"), search.Options{})
+	check.That(t, r.Degraded && strings.Contains(r.Warnings[0], "embed the query"), "a model that is down: %v %v",
+		r.Degraded, r.Warnings)
 	check.Is(t, must.Err(s.Search(context.Background(), query("cat", 3), only, search.Options{})), sheaf.ErrUnavailable,
 		"only vectors and the model down")
 }
@@ -307,10 +301,8 @@ func TestTimeoutAndCancellation(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		time.AfterFunc(20*time.Millisecond, cancel)
-		if _, err := searcher(shelf).Search(ctx, query("cat", 3), load(t, "rrf"), search.Options{}); !errors.Is(err,
-			context.Canceled) {
-			t.Errorf("canceled: %v", err)
-		}
+		check.Is(t, must.Err(searcher(shelf).Search(ctx, query("cat", 3), load(t, "rrf"), search.Options{})),
+			context.Canceled, "canceled")
 	})
 }
 
@@ -375,10 +367,8 @@ func TestNothingFound(t *testing.T) {
 func TestWrongRequests(t *testing.T) {
 	s := searcher(animals())
 	for _, limit := range []int{0, -3, 1 << 30} {
-		if _, err := s.Search(context.Background(), query("cat", limit), load(t, "sheaf"), search.Options{}); !errors.Is(err,
-			sheaf.ErrInvalid) {
-			t.Errorf("limit %d: %v", limit, err)
-		}
+		check.Is(t, must.Err(s.Search(context.Background(), query("cat", limit), load(t, "sheaf"), search.Options{})),
+			sheaf.ErrInvalid, "limit %d", limit)
 	}
 	check.Is(t, must.Err(s.Search(context.Background(), query("cat", 3), load(t, "sheaf"),
 		search.Options{Parameters: map[string]string{"meaning": "7"}})), sheaf.ErrInvalid, "a parameter out of range")
@@ -522,10 +512,8 @@ func TestWhyNot(t *testing.T) {
 		}
 	}
 	check.That(t, compared != 0, "nothing lies outside a window of 2")
-	if _, err := s.WhyNot(ctx, query("cat", 3), load(t, "rrf"), search.Options{}, "t:nowhere.md"); !errors.Is(err,
-		sheaf.ErrNotFound) {
-		t.Errorf("an unknown id: %v", err)
-	}
+	check.Is(t, must.Err(s.WhyNot(ctx, query("cat", 3), load(t, "rrf"), search.Options{}, "t:nowhere.md")),
+		sheaf.ErrNotFound, "an unknown id")
 }
 
 func TestWhatIf(t *testing.T) {

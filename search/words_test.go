@@ -106,9 +106,8 @@ func TestAdjacentWordsRankFirst(t *testing.T) {
 	r, why := ask(st, "0.4")
 	x, y := scores(r)
 	check.That(t, y >= x+0.39 && r.Hits[0].Path == "b.md", "apart %v, side by side %v", x, y)
-	if strings.Contains(why["a.md"], pair) || !strings.Contains(why["b.md"], pair) {
-		t.Errorf("explained by %s\nand %s", why["a.md"], why["b.md"])
-	}
+	check.That(t, !strings.Contains(why["a.md"], pair) && strings.Contains(why["b.md"], pair), "explained by %s\nand %s",
+		why["a.md"], why["b.md"])
 	quoted := query("", 5)
 	quoted.Words = sheaf.Phrase{Text: "apple trees"}
 	s := &search.Searcher{Backend: st, Store: "shelf", Facts: notes, Analyzer: a}
@@ -116,9 +115,8 @@ func TestAdjacentWordsRankFirst(t *testing.T) {
 	if _, y := scores(r); phrase.Hits[0].Path != "b.md" || phrase.Hits[0].Score < y {
 		t.Errorf("quotes give %s %v, the same words without quotes %v", phrase.Hits[0].Path, phrase.Hits[0].Score, y)
 	}
-	if r, _ = ask(st, "0"); len(r.Notes) > 1 {
-		t.Errorf("notes %q", r.Notes)
-	}
+	r, _ = ask(st, "0")
+	check.That(t, len(r.Notes) <= 1, "notes %q", r.Notes)
 	x, y = scores(r)
 	check.That(t, x == y, "without pairs: apart %v, side by side %v", x, y)
 	r, _ = ask(noPhrases{st}, "0.4")
@@ -194,9 +192,8 @@ func TestMustMatchByMeaning(t *testing.T) {
 	} {
 		a := must.Get(s.WhyNot(t.Context(), words.Parse(text, words.Options{Limit: 5}), load(t, "rrf"), search.Options{},
 			"t:far.md#Tree"))
-		if got := strings.Join(a.Reasons, "\n"); !strings.Contains(got, want) {
-			t.Errorf("%s: %s\nwant %s", text, got, want)
-		}
+		got := strings.Join(a.Reasons, "\n")
+		check.That(t, strings.Contains(got, want), "%s: %s\nwant %s", text, got, want)
 	}
 }
 
@@ -283,9 +280,7 @@ func TestFilterQueryListsDocuments(t *testing.T) {
 					if shown[h.Doc]++; shown[h.Doc] == 1 {
 						docs = append(docs, h.Doc)
 					}
-					if shown[h.Doc] > most {
-						t.Errorf("%s, %s: %s is there %d times", name, q.Text, h.Doc, shown[h.Doc])
-					}
+					check.That(t, shown[h.Doc] <= most, "%s, %s: %s is there %d times", name, q.Text, h.Doc, shown[h.Doc])
 				}
 				if limit == 200 && (len(docs) != len(many) || r.More) || limit == 20 && (len(r.Hits) != 20 || !r.More) {
 					t.Errorf("%s, %s, %d: %d results of %d documents, more: %v", name, q.Text, limit, len(r.Hits), len(docs), r.More)

@@ -122,25 +122,20 @@ func TestRun(t *testing.T) {
 		check.That(t, ok == (task == TaskWords), "%s: the peer for words alone: %v", task, ok)
 	}
 	check.Equal(t, rows["slow words"].Fault, "stopped after 5s", "the slow peer")
-	if r := rows["sheaf words"]; !(r.MRR > 0.5) || !math.IsNaN(r.Recall) {
-		t.Errorf("words: MRR %v, recall %v", r.MRR, r.Recall)
-	}
+	r := rows["sheaf words"]
+	check.That(t, r.MRR > 0.5 && math.IsNaN(r.Recall), "words: MRR %v, recall %v", r.MRR, r.Recall)
 	for _, task := range []Task{TaskVectors, TaskWide} {
 		r := rows["sheaf "+string(task)]
 		check.That(t, r.Recall > 0.95, "%s: recall %v", task, r.Recall)
 	}
-	if short, long := rows["sheaf vectors"].InputBytes, rows["sheaf vectors384"].InputBytes; short != 300*64*4 ||
-		long != 300*96*4 {
-		t.Errorf("%d and %d bytes of vectors", short, long)
-	}
+	short, long := rows["sheaf vectors"].InputBytes, rows["sheaf vectors384"].InputBytes
+	check.That(t, short == 300*64*4 && long == 300*96*4, "%d and %d bytes of vectors", short, long)
 	var text, svg strings.Builder
-	if err := report.Text(&text); err != nil || !strings.Contains(text.String(), "| sheaf ") {
-		t.Errorf("%v\n%s", err, text.String())
-	}
-	if err := report.SVG(&svg); err != nil || strings.Contains(svg.String(), "NaN") ||
-		!strings.HasSuffix(svg.String(), "</svg>\n") {
-		t.Errorf("%v\n%s", err, svg.String())
-	}
+	err = report.Text(&text)
+	check.That(t, err == nil && strings.Contains(text.String(), "| sheaf "), "%v\n%s", err, text.String())
+	err = report.SVG(&svg)
+	check.That(t, err == nil && !strings.Contains(svg.String(), "NaN") && strings.HasSuffix(svg.String(), "</svg>\n"),
+		"%v\n%s", err, svg.String())
 }
 
 // TestNearest checks that rows as near as the last of the nearest are right answers, too, each once.

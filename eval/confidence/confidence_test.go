@@ -112,10 +112,9 @@ func TestLearn(t *testing.T) {
 	again, err := confidence.Learn(ask(t, pages, "sheaf", 60), never(), 1)
 	check.That(t, err == nil && reflect.DeepEqual(r, again), "another run learned something else: %v", err)
 	// On its own answers, a learned calibration is never better than a shipped one with the same fit.
-	if same, err := confidence.Learn(answers, &r.Fit, 1); err != nil || same.Better() ||
-		same.Learned.Brier <= same.Shipped.Brier {
-		t.Errorf("better than the fit of the same answers: %v", err)
-	}
+	same, err := confidence.Learn(answers, &r.Fit, 1)
+	check.That(t, err == nil && !same.Better() && same.Learned.Brier > same.Shipped.Brier,
+		"better than the fit of the same answers: %v", err)
 	if alone, err := confidence.Learn(answers, nil, 1); err != nil || alone.Shipped != nil || !alone.Better() {
 		t.Errorf("without a shipped calibration: %+v, %v", alone, err)
 	}
@@ -210,10 +209,8 @@ func TestLeaveOneOut(t *testing.T) {
 	other, err := confidence.Ask(t.Context(), sets[0].Searcher, load(t, "rrf"), confidence.Judged(sets, 0, different, 1),
 		nil)
 	must.Do(t, err)
-	if _, _, err := confidence.LeaveOneOut([]*confidence.Answers{all[0], other}, different); !errors.Is(err,
-		sheaf.ErrInvalid) || !strings.Contains(err.Error(), "rrf") {
-		t.Errorf("two profiles: %v", err)
-	}
+	_, _, err = confidence.LeaveOneOut([]*confidence.Answers{all[0], other}, different)
+	check.That(t, errors.Is(err, sheaf.ErrInvalid) && strings.Contains(err.Error(), "rrf"), "two profiles: %v", err)
 }
 
 func texts(questions []confidence.Question) []string {

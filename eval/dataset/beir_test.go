@@ -105,9 +105,8 @@ func TestSplits(t *testing.T) {
 	check.That(t, err == nil && d.Sections && d.Qrels["q"][dataset.Section("a", "setup")] == 1, "%+v, %v", d, err)
 	zipped := write(t, map[string]string{"corpus.jsonl": corpus, "queries.jsonl": queries, "qrels/train.tsv": qrels,
 		"qrels/test.tsv.gz": gzipped(t, qrels)})
-	if d, err = dataset.BEIR(zipped, ""); err != nil || d.Judgements() != 2 {
-		t.Errorf("judgements that are compressed: %+v, %v", d, err)
-	}
+	d, err = dataset.BEIR(zipped, "")
+	check.That(t, err == nil && d.Judgements() == 2, "judgements that are compressed: %+v, %v", d, err)
 	check.Fails(t, must.Err(dataset.BEIR(dir, "dev")), sheaf.ErrNotFound, "it has sections, test", "no section dev")
 }
 

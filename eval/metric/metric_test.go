@@ -141,10 +141,8 @@ func TestParseList(t *testing.T) {
 	for _, m := range list {
 		names = append(names, m.String())
 	}
-	if got, want := strings.Join(names, ";"),
-		"nDCG@10;RBP(p=0.5,rel=2)@10;nDCG(dcg='exp-log2',judged_only=True)@5;RR"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	got, want := strings.Join(names, ";"), "nDCG@10;RBP(p=0.5,rel=2)@10;nDCG(dcg='exp-log2',judged_only=True)@5;RR"
+	check.That(t, got == want, "%s, want %s", got, want)
 	for text, say := range map[string]string{"": "not one of", "RR,": `measure ""`, "RBP(p=0.5,rel=2,RR": "not closed",
 		"RR),P@5": "not one of"} {
 		if _, err := metric.ParseList(text); err == nil || !strings.Contains(err.Error(), say) {
@@ -193,9 +191,8 @@ func TestProperties(t *testing.T) {
 			}
 		}
 		slices.SortStableFunc(ranking, func(a, b string) int { return qrels[b] - qrels[a] })
-		if v := ndcg.Of(ranking, qrels); v != 0 && math.Abs(v-1) > 1e-12 {
-			t.Fatalf("the ideal ranking has nDCG %v", v)
-		}
+		v := ndcg.Of(ranking, qrels)
+		must.That(t, v == 0 || math.Abs(v-1) <= 1e-12, "the ideal ranking has nDCG %v", v)
 	})
 }
 

@@ -90,9 +90,8 @@ func TestQueriesFitTheDocuments(t *testing.T) {
 	for _, item := range items {
 		count[item.Kind]++
 		if item.Kind.Impossible() {
-			if item.Doc != "" || item.Target != "" || item.Kind == self.Absent && len(item.Without) == 0 {
-				t.Errorf("%+v", item)
-			}
+			check.That(t, item.Doc == "" && item.Target == "" && (item.Kind != self.Absent || len(item.Without) != 0), "%+v",
+				item)
 			continue
 		}
 		ch, ok := c.View.Chunk(item.Target)
@@ -130,9 +129,8 @@ func TestQueriesFitTheDocuments(t *testing.T) {
 	again, err := self.Make(ctx, c, o)
 	check.That(t, err == nil && reflect.DeepEqual(again, items), "the same seed makes other queries, %v", err)
 	o.Seed++
-	if other, err := self.Make(ctx, c, o); err != nil || reflect.DeepEqual(other, items) {
-		t.Errorf("another seed makes the same queries, %v", err)
-	}
+	other, err := self.Make(ctx, c, o)
+	check.That(t, err == nil && !reflect.DeepEqual(other, items), "another seed makes the same queries, %v", err)
 }
 
 // inOrder reports whether words occur in text in this order.
@@ -183,17 +181,14 @@ func TestEvaluate(t *testing.T) {
 		t.Errorf("the same ranking twice: %q, %v", r.Verdict, err)
 	}
 	same.Columns = []eval.Column{cols[1], cols[0], cols[2]} // the second is hardly better, the third much worse
-	if r, err = self.Evaluate(ctx, c, same); err != nil || !strings.HasPrefix(r.Verdict,
-		"no column is significantly better than rrf: keep it (sheaf is +") {
-		t.Errorf("a worse column: %q, %v", r.Verdict, err)
-	}
+	r, err = self.Evaluate(ctx, c, same)
+	check.That(t, err == nil && strings.HasPrefix(r.Verdict,
+		"no column is significantly better than rrf: keep it (sheaf is +"), "a worse column: %q, %v", r.Verdict, err)
 
 	// Now the first column is worse, so the report must call another column better.
 	cols[0], cols[3] = cols[3], cols[0]
-	if r, err = self.Evaluate(ctx, c, o); err != nil || !r.Better || r.Best == 0 ||
-		!strings.Contains(r.Verdict, "better than") {
-		t.Errorf("%+v, %v", r, err)
-	}
+	r, err = self.Evaluate(ctx, c, o)
+	check.That(t, err == nil && r.Better && r.Best != 0 && strings.Contains(r.Verdict, "better than"), "%+v, %v", r, err)
 }
 
 // TestCachedLegs checks that a search over cached legs answers like a search without a cache.

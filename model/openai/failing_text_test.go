@@ -67,15 +67,12 @@ func TestServerFailsOnTexts(t *testing.T) {
 					out, err := e.Embed(t.Context(), model.Passage, texts)
 					must.That(t, err == nil && len(out) == len(texts), "%d vectors, %v", len(out), err)
 					for i, n := range []float64{1, 2, 3, 0, 5, 6} {
-						if out[i] == nil || n > 0 && math.Abs(float64(out[i][0]/out[i][1])-n) > 1e-5 {
-							t.Errorf("text %d: %v", i, out[i])
-						}
+						check.That(t, out[i] != nil && (n <= 0 || math.Abs(float64(out[i][0]/out[i][1])-n) <= 1e-5), "text %d: %v", i,
+							out[i])
 					}
 					took := time.Since(began)
 					check.That(t, took <= 3*time.Minute && count.Load() <= c.requests, "%d requests in %v", count.Load(), took)
-					if _, err := e.Embed(t.Context(), model.Query, []string{"heron"}); err != nil {
-						t.Errorf("query: %v", err)
-					}
+					check.NoError(t, must.Err(e.Embed(t.Context(), model.Query, []string{"heron"})), "query")
 				})
 			})
 		}
@@ -175,9 +172,7 @@ func TestServerClosesEverySecondConnection(t *testing.T) {
 	texts := []string{"a", strings.Repeat("b", 4000), "cc", "dd", "ee", "ff", "gg"}
 	v, err := e.Embed(t.Context(), model.Passage, texts)
 	check.That(t, err == nil && v[1][0]/v[1][1] >= 3999, "%v, %v", v, err)
-	if _, err := e.Embed(t.Context(), model.Query, []string{"heron"}); err != nil {
-		t.Errorf("query: %v", err)
-	}
+	check.NoError(t, must.Err(e.Embed(t.Context(), model.Query, []string{"heron"})), "query")
 }
 
 // TestServerClosesEveryConnection checks the error and the few attempts when a server closes every connection.

@@ -224,9 +224,8 @@ func TestTrie(t *testing.T) {
 	}
 	nodes := must.Get(newTrie(list))
 	slices.Reverse(list)
-	if again, err := newTrie(list); err != nil || !bytes.Equal(nodes, again) {
-		t.Error("another order of the texts made another trie")
-	}
+	again, err := newTrie(list)
+	check.That(t, err == nil && bytes.Equal(nodes, again), "another order of the texts made another trie")
 	find := func(text string) (uint32, bool) {
 		node := nodes.node(0)
 		for i := range len(text) {
@@ -238,9 +237,8 @@ func TestTrie(t *testing.T) {
 		return nodes.node(node >> baseShift & (1<<baseBits - 1)), node&hasLeaf != 0
 	}
 	for text, e := range texts {
-		if leaf, ok := find(text); !ok || leaf != leafBit|e.piece<<costBits|e.cost {
-			t.Fatalf("%q: leaf %x, %v", text, leaf, ok)
-		}
+		leaf, ok := find(text)
+		must.That(t, ok && leaf == leafBit|e.piece<<costBits|e.cost, "%q: leaf %x, %v", text, leaf, ok)
 		if other := text + "a"; texts[other].text == "" {
 			_, ok := find(other)
 			must.That(t, !ok, "%q is found", other)
@@ -306,9 +304,8 @@ func TestPair(t *testing.T) {
 			wanted = normalize(want)
 		}
 		check.That(t, found == wanted && slices.Equal(got, want), "%q, English %v: %v, want %v", c.text, c.english, got, want)
-		if pair.EmbedWeighted(want, c.text, func(string) float64 { return 1 }); !near(got, want) {
-			t.Errorf("%q: words of weight 1 give another vector", c.text)
-		}
+		pair.EmbedWeighted(want, c.text, func(string) float64 { return 1 })
+		check.That(t, near(got, want), "%q: words of weight 1 give another vector", c.text)
 	}
 	small := must.Get(ParseVocabulary([]byte("[UNK]\na\n")))
 	check.Is(t, must.Err(newEncoder(&Model{vocab: small, header: header{dims: 32}}, u)), ErrCorrupt,

@@ -58,10 +58,8 @@ func TestReadJSON(t *testing.T) {
 	}
 	answer := read(t, `{"schema":"sheaf.search/1","query":"undo a `+
 		`commit","results":[{"rank":1,"id":"t:a.md#x","score":0.9},{"rank":2,"id":"t:b.md","score":0.9}]}`)
-	if got, want := written(t, answer),
-		"undo_a_commit Q0 t:a.md#x 1 0.9 n\nundo_a_commit Q0 t:b.md 2 0.9 n\n"; got != want {
-		t.Errorf("the answer of a search:\n%s", got)
-	}
+	got, want := written(t, answer), "undo_a_commit Q0 t:a.md#x 1 0.9 n\nundo_a_commit Q0 t:b.md 2 0.9 n\n"
+	check.That(t, got == want, "the answer of a search:\n%s", got)
 }
 
 // TestReadRefuses checks that every error names file and line.
@@ -101,9 +99,8 @@ func TestFuse(t *testing.T) {
 	}
 	check.That(t, reflect.DeepEqual(ids, []sheaf.ID{"B", "A", "D", "C"}) && len(fused.Rankings["q2"]) == 1 &&
 		reflect.DeepEqual(fused.Queries, []string{"q1", "q2"}), "%v, %v", ids, fused.Queries)
-	if h := fused.Rankings["q1"][0]; math.Abs(h.Score-(1.0/62+1.0/61)) > 1e-15 {
-		t.Errorf("B scores %v", h.Score)
-	}
+	h := fused.Rankings["q1"][0]
+	check.That(t, math.Abs(h.Score-(1.0/62+1.0/61)) <= 1e-15, "B scores %v", h.Score)
 	check.Is(t, must.Err(runfile.Fuse([]*runfile.Run{a, b}, []float64{1}, rank.RRF{K: 60})), sheaf.ErrInvalid,
 		"one weight for two runs")
 	check.Is(t, must.Err(runfile.Fuse([]*runfile.Run{a, b}, nil, rank.RRF{K: 0})), sheaf.ErrInvalid, "k 0")
@@ -153,18 +150,16 @@ func TestReadCompressed(t *testing.T) {
 func TestApply(t *testing.T) {
 	r := read(t, "q Q0 t:a.md#0 1 3 x\nq Q0 t:b.md#0 2 2.5 x\nq Q0 t:a.md#1 3 2 x\nq Q0 t:c.md 4 1 x\n")
 	out := must.Get(r.Apply(rank.Aggregate{Scoring: rank.Scoring{Method: rank.TopMSum, M: 3}}))
-	if got, want := written(t, out), "q Q0 t:a.md 1 5 n\nq Q0 t:b.md 2 2.5 n\nq Q0 t:c.md 3 1 n\n"; got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
+	got, want := written(t, out), "q Q0 t:a.md 1 5 n\nq Q0 t:b.md 2 2.5 n\nq Q0 t:c.md 3 1 n\n"
+	check.That(t, got == want, "got\n%s\nwant\n%s", got, want)
 	check.Fails(t, must.Err(r.Apply(rank.AsSimilarity{})), sheaf.ErrInvalid,
 		`query q: the score of "t:a.md#0" is 3: similarity wants cosines`, "Apply")
 	alike, err := read(t, "q Q0 b 1 0.5 x\nq Q0 c 2 0.5 x\nq Q0 a 3 0.5 x\n").Apply(rank.AsSimilarity{To: rank.HalfCosine})
 	check.That(t, err == nil && written(t, alike) == "q Q0 b 1 0.75 n\nq Q0 c 2 0.75 n\nq Q0 a 3 0.75 n\n",
 		"equal scores do not stand as they did: %v %v", alike, err)
-	if out, err := read(t, "q Q0 a 1 1.0000001 x\n").Apply(rank.AsSimilarity{}); err != nil ||
-		out.Rankings["q"][0].Score != 1 {
-		t.Errorf("a cosine that floats made larger than 1: %v %v", out, err)
-	}
+	out, err = read(t, "q Q0 a 1 1.0000001 x\n").Apply(rank.AsSimilarity{})
+	check.That(t, err == nil && out.Rankings["q"][0].Score == 1, "a cosine that floats made larger than 1: %v %v", out,
+		err)
 	check.Fails(t, must.Err(r.Apply(rank.Adaptive{Floor: 3, Ceiling: 2})), sheaf.ErrInvalid, "query q", "Apply")
 }
 

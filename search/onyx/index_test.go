@@ -150,9 +150,8 @@ func TestUpdateMetadata(t *testing.T) {
 			return ids(r)
 		}
 		ann, bob := onyx.Filters{Access: []string{"ann"}}, onyx.Filters{Access: []string{"bob"}}
-		if a, b := sees(ann), sees(bob); len(a) != 2 || len(b) != 1 {
-			t.Errorf("%s: ann sees %v, bob %v", name, a, b)
-		}
+		a, b := sees(ann), sees(bob)
+		check.That(t, len(a) == 2 && len(b) == 1, "%s: ann sees %v, bob %v", name, a, b)
 		missing, err := x.Update(ctx, []onyx.Update{{Documents: []sheaf.ID{"t:a", "t:none"}, Access: ptr([]string{"bob"})},
 			{Documents: []sheaf.ID{"t:b", "t:none"}, Hidden: ptr(true)}})
 		check.That(t, err == nil && slices.Equal(missing, []sheaf.ID{"t:none"}), "%s: %v, %v", name, missing, err)
@@ -164,19 +163,17 @@ func TestUpdateMetadata(t *testing.T) {
 			"%s: the set is gone", name)
 		admin := everyone
 		admin.Hidden = true
-		if r, err := x.Keyword(ctx, cat, admin, 10); err != nil || len(r) != 2 {
-			t.Errorf("%s: administrators see %v, %v", name, r, err)
-		}
-		if missing, err := x.Update(ctx, nil); err != nil || missing != nil {
-			t.Errorf("%s: nothing to do: %v, %v", name, missing, err)
-		}
+		r, err := x.Keyword(ctx, cat, admin, 10)
+		check.That(t, err == nil && len(r) == 2, "%s: administrators see %v, %v", name, r, err)
+		missing, err = x.Update(ctx, nil)
+		check.That(t, err == nil && missing == nil, "%s: nothing to do: %v, %v", name, missing, err)
 	}
 }
 
 // TestKeywordQuery checks that a query matches title and content, as words and as phrases.
 func TestKeywordQuery(t *testing.T) {
 	q, ok := onyx.KeywordQuery("green tea").(sheaf.Bool)
-	must.That(t, ok && len(q.Must)+len(q.MustNot) <= 0, "the query is %+v", q)
+	must.That(t, ok && len(q.Must)+len(q.MustNot) == 0, "the query is %+v", q)
 	want := []sheaf.TextQuery{
 		sheaf.Boost{Query: sheaf.Match{Text: "green tea", Field: sheaf.FieldTitle}, Factor: 0.1},
 		sheaf.Boost{Query: sheaf.Phrase{Text: "green tea", Field: sheaf.FieldTitle, Slop: 1}, Factor: 0.2},
@@ -213,10 +210,8 @@ func TestOddNames(t *testing.T) {
 		}
 		for _, id := range names {
 			found, err := x.Sections(ctx, []onyx.Section{{Document: id}}, onyx.Filters{})
-			if err != nil || len(found) != 2 || found[0].Document.ID != id || found[0].Chunk.Text != "cat "+string(id) ||
-				found[1].Index != 1 {
-				t.Errorf("%s: %s: %+v, %v", name, id, found, err)
-			}
+			check.That(t, err == nil && len(found) == 2 && found[0].Document.ID == id &&
+				found[0].Chunk.Text == "cat "+string(id) && found[1].Index == 1, "%s: %s: %+v, %v", name, id, found, err)
 		}
 	}
 }
@@ -239,9 +234,8 @@ func TestSections(t *testing.T) {
 			got = append(got, f.Index)
 			check.That(t, f.Document.Title == "A" && f.Chunk.Text == fmt.Sprint("text ", f.Index), "%s: %+v", name, f)
 		}
-		if want := []int{3, 4, 6, 10, 11, 0, 7}; !slices.Equal(got, want) {
-			t.Errorf("%s: %v, want %v", name, got, want)
-		}
+		want := []int{3, 4, 6, 10, 11, 0, 7}
+		check.That(t, slices.Equal(got, want), "%s: %v, want %v", name, got, want)
 		for want, bad := range map[string]onyx.Section{
 			"chunks 3..2: the range ends before it starts": {Document: "t:a", Min: ptr(3), Max: ptr(2)},
 			"chunk -2: chunks count from 0":                {Document: "t:a", Min: ptr(-2)},
@@ -354,9 +348,8 @@ func TestContents(t *testing.T) {
 	file := must.Get(after.FS.Create(filepath.Join("/c", names[0])))
 	must.Get(file.Write([]byte("garbage that is long enough")))
 	must.Do(t, file.Close())
-	if _, _, err := after.Load("t:a"); !errors.Is(err, sheaf.ErrCorrupt) {
-		t.Errorf("damage: %v", err)
-	}
+	_, _, err = after.Load("t:a")
+	check.That(t, errors.Is(err, sheaf.ErrCorrupt), "damage: %v", err)
 	must.Do(t, after.Delete("t:a"))
 	check.NoError(t, after.Delete("t:a"), "deleted twice")
 }
@@ -404,10 +397,8 @@ func TestListsOfCallersAreCopied(t *testing.T) {
 		touch()
 		check.That(t, sees("user:bob") && !sees("user:eve"), "%s: what was updated changed", name)
 		for _, boost := range []float64{math.NaN(), math.Inf(1)} {
-			if _, err := x.Write(ctx, []onyx.Document{{ID: "t:b", Metadata: onyx.Metadata{Boost: boost}}}); !errors.Is(err,
-				sheaf.ErrInvalid) {
-				t.Errorf("%s: boost %v: %v", name, boost, err)
-			}
+			check.Is(t, must.Err(x.Write(ctx, []onyx.Document{{ID: "t:b", Metadata: onyx.Metadata{Boost: boost}}})),
+				sheaf.ErrInvalid, "%s: boost %v", name, boost)
 			check.Is(t, must.Err(x.Update(ctx, []onyx.Update{{Documents: []sheaf.ID{"t:a"}, Boost: &boost}})), sheaf.ErrInvalid,
 				"%s: boost %v in an update", name, boost)
 		}

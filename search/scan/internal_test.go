@@ -94,9 +94,7 @@ func TestCandidatesEqualSlowSearch(t *testing.T) {
 				want = append(want, id)
 			}
 		}
-		if !slices.Equal(got, want) {
-			t.Fatalf("%s: candidates %v, want %v", text, got, want)
-		}
+		must.That(t, slices.Equal(got, want), "%s: candidates %v, want %v", text, got, want)
 	})
 }
 

@@ -133,24 +133,18 @@ func TestCandidates(t *testing.T) {
 	r := ask(t, s, "common zebra", search.Options{Parameters: map[string]string{"candidate_limit": "10"}})
 	check.List(t, ids(r)[:2], []string{"z/zebra crossing.md#0", "z/rare.md#0"}, "first")
 	c := r.Scanned
-	if c.Files != 63 || c.Matched != 62 || c.Candidates != 10 || c.Chunks != 10 ||
-		!strings.Contains(strings.Join(r.Notes, "\n"), "52 further files") {
-		t.Errorf("%+v, notes %v", c, r.Notes)
-	}
-	if why, _ := c.WhyNot("vault:a/common-59.md"); !strings.Contains(why, "only the first 10 are candidates") {
-		t.Errorf("why not: %s", why)
-	}
-	if why, _ := c.WhyNot("vault:z/rare.md"); why != "" {
-		t.Errorf("a candidate has a reason not to be one: %s", why)
-	}
+	check.That(t, c.Files == 63 && c.Matched == 62 && c.Candidates == 10 && c.Chunks == 10 &&
+		strings.Contains(strings.Join(r.Notes, "\n"), "52 further files"), "%+v, notes %v", c, r.Notes)
+	why, _ := c.WhyNot("vault:a/common-59.md")
+	check.That(t, strings.Contains(why, "only the first 10 are candidates"), "why not: %s", why)
+	why, _ = c.WhyNot("vault:z/rare.md")
+	check.That(t, why == "", "a candidate has a reason not to be one: %s", why)
 	for _, id := range []sheaf.ID{"vault:missing.md", "other:z/rare.md", "missing.md"} {
-		if why, err := c.WhyNot(id); !errors.Is(err, sheaf.ErrNotFound) {
-			t.Errorf("why not %s: %q, %v", id, why, err)
-		}
+		why, err := c.WhyNot(id)
+		check.That(t, errors.Is(err, sheaf.ErrNotFound), "why not %s: %q, %v", id, why, err)
 	}
-	if why, _ := c.WhyNot("vault:z/other.md"); !strings.Contains(why, "holds any of: common") {
-		t.Errorf("why not: %s", why)
-	}
+	why, _ = c.WhyNot("vault:z/other.md")
+	check.That(t, strings.Contains(why, "holds any of: common"), "why not: %s", why)
 }
 
 // TestPathsComeFirst checks that a word in the path counts more than a word in the text.
@@ -230,9 +224,8 @@ func TestFolderSizesAndLinks(t *testing.T) {
 	check.Is(t, must.Err(r.Scanned.Text("vault:none#0")), sheaf.ErrNotFound, "no text")
 	view, err := r.Scanned.Catalog()
 	must.That(t, err == nil && view.Docs() == 3, "%v", err)
-	if text, err := view.Text("vault:f/b.md"); err != nil || string(text) != "word\n" {
-		t.Errorf("text %q, %v", text, err)
-	}
+	text, err := view.Text("vault:f/b.md")
+	check.That(t, err == nil && string(text) == "word\n", "text %q, %v", text, err)
 }
 
 // TestLinksToOtherFiles checks that a link to a file that is no candidate does not lead to an equally named
@@ -246,10 +239,9 @@ func TestLinksToOtherFiles(t *testing.T) {
 	view, err := r.Scanned.Catalog()
 	must.That(t, err == nil && view.Docs() == 2, "candidates: %v", err)
 	facts := r.Scanned.Facts
-	if links := facts.Links("vault:a.md"); !slices.Equal(links,
-		[]sheaf.ID{"vault:b.md", "vault:f/plan.md", "vault:f/v1.2.md", "vault:f/x/Twice.md"}) {
-		t.Errorf("links %v", links)
-	}
+	links := facts.Links("vault:a.md")
+	check.That(t, slices.Equal(links, []sheaf.ID{"vault:b.md", "vault:f/plan.md", "vault:f/v1.2.md",
+		"vault:f/x/Twice.md"}), "links %v", links)
 	_, ok := facts.Document("vault:f/plan.md")
 	check.That(t, !ok, "a file that is no candidate is a document")
 }
@@ -349,16 +341,13 @@ func TestBounds(t *testing.T) {
 			beyond = append(beyond, want.least+0.5)
 		}
 		for _, value := range beyond {
-			if err := set(name, value); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), name) ||
-				!strings.Contains(err.Error(), parameter.Range()) {
-				t.Errorf("%s=%v: %v", name, value, err)
-			}
+			err := set(name, value)
+			check.That(t, errors.Is(err, sheaf.ErrInvalid) && strings.Contains(err.Error(), name) &&
+				strings.Contains(err.Error(), parameter.Range()), "%s=%v: %v", name, value, err)
 		}
 	}
-	if _, err := s.Search(context.Background(), query.Parse("word", query.Options{Limit: 100}), p,
-		search.Options{}); err != nil {
-		t.Errorf("limit 100: %v", err)
-	}
+	check.NoError(t, must.Err(s.Search(context.Background(), query.Parse("word", query.Options{Limit: 100}), p,
+		search.Options{})), "limit 100")
 	for _, limit := range []int{0, 101} {
 		check.Fails(t, must.Err(s.Search(context.Background(), query.Parse("word", query.Options{Limit: limit}), p,
 			search.Options{})), sheaf.ErrInvalid, "1..100", "limit %d", limit)
@@ -406,9 +395,8 @@ func TestMemoryIsBounded(t *testing.T) {
 			check.That(t, told != whole, "%s, %d MB: %d candidates, notes %v", name, megabytes, found.Candidates, found.Notes)
 			want := name == "text" || megabytes == 100
 			check.That(t, whole == want, "%s, %d MB: %d of 64 files are candidates", name, megabytes, found.Candidates)
-			if text, err := found.Text("vault:00.md#1"); err != nil || !strings.Contains(text, "word") {
-				t.Errorf("%s: text %q, %v", name, text, err)
-			}
+			text, err := found.Text("vault:00.md#1")
+			check.That(t, err == nil && strings.Contains(text, "word"), "%s: text %q, %v", name, text, err)
 			runtime.KeepAlive(s)
 		}
 	}
@@ -444,9 +432,7 @@ func TestRequestsAreChecked(t *testing.T) {
 	}
 	for _, good := range []search.ScanRequest{{Limits: limits(1, 1<<20), Queries: make([]string, 16)},
 		{Limits: limits(10_000, 1000<<20)}} {
-		if _, err := s.Scan(context.Background(), good); err != nil {
-			t.Errorf("at the bounds: %+v: %v", good, err)
-		}
+		check.NoError(t, must.Err(s.Scan(context.Background(), good)), "at the bounds: %+v", good)
 	}
 }
 
@@ -573,19 +559,14 @@ func TestSignals(t *testing.T) {
 	}
 	i := slices.IndexFunc(r.Hits, func(h search.Hit) bool { return h.ID == "vault:nextjs/auth.md#0" })
 	signals := search.SignalsOf(&r.Hits[i])
-	if want := (search.LexicalMatch{Field: sheaf.FieldBody, Query: "oauth",
-		Weight: 1}); !slices.Contains(signals.LexicalMatches, want) {
-		t.Errorf("lexical matches %+v", signals.LexicalMatches)
-	}
-	if f := signals.FolderBoost; f == nil ||
-		*f != (search.FolderSignal{Folder: "nextjs", DocumentCount: 2, TotalDocsInFolder: 2, RelevanceRatio: 1,
-			BoostFactor: 1.15}) {
-		t.Errorf("folder %+v", f)
-	}
-	if g := signals.GraphConnections; g == nil || g.Backlinks != 1 || g.SharedTags != 1 || g.Score != 1.3 ||
-		math.Abs(g.BoostMultiplier-(1+0.1*math.Log(2.3))) > 1e-12 {
-		t.Errorf("graph %+v", g)
-	}
+	want := (search.LexicalMatch{Field: sheaf.FieldBody, Query: "oauth", Weight: 1})
+	check.That(t, slices.Contains(signals.LexicalMatches, want), "lexical matches %+v", signals.LexicalMatches)
+	f := signals.FolderBoost
+	check.That(t, f != nil && *f == (search.FolderSignal{Folder: "nextjs", DocumentCount: 2, TotalDocsInFolder: 2,
+		RelevanceRatio: 1, BoostFactor: 1.15}), "folder %+v", f)
+	g := signals.GraphConnections
+	check.That(t, g != nil && g.Backlinks == 1 && g.SharedTags == 1 && g.Score == 1.3 &&
+		math.Abs(g.BoostMultiplier-(1+0.1*math.Log(2.3))) <= 1e-12, "graph %+v", g)
 	check.That(t, signals.SemanticScore != nil && signals.FinalScore == r.Hits[i].Score &&
 		signals.BaseScore != signals.FinalScore && signals.BaseScore <= 2.0/61, "%+v", signals)
 	check.Equal(t, signals.Engine, "rrf", "engine")

@@ -69,9 +69,8 @@ func TestSnippetShowsPhrase(t *testing.T) {
 			shown += got.Text[end:m.Start] + "[" + got.Text[m.Start:m.End] + "]"
 			end = m.End
 		}
-		if shown += got.Text[end:]; shown != c.want {
-			t.Errorf("%s: shown is %q, want %q", c.what, shown, c.want)
-		}
+		shown += got.Text[end:]
+		check.That(t, shown == c.want, "%s: shown is %q, want %q", c.what, shown, c.want)
 		if len(got.Matches) > 0 && !strings.HasPrefix(content[got.At:], got.Text[got.Matches[0].Start:got.Matches[0].End]) {
 			t.Errorf("%s: the place %d is not that of its first match", c.what, got.At)
 		}
@@ -109,9 +108,8 @@ func TestHeadingRowOfTable(t *testing.T) {
 	} {
 		h := highlighter(t, sheaf.Match{Text: c.query})
 		got := h.Best([]byte(c.content), []sheaf.Span{{End: len(c.content)}}, 1, snippet.Width)
-		if c.want == "" && strings.Contains(got.Text, "region") || !strings.HasPrefix(got.Text, c.want) {
-			t.Errorf("%s: the snippet is %q, want that it begins with %q", c.name, got.Text, c.want)
-		}
+		check.That(t, (c.want != "" || !strings.Contains(got.Text, "region")) && strings.HasPrefix(got.Text, c.want),
+			"%s: the snippet is %q, want that it begins with %q", c.name, got.Text, c.want)
 		for _, m := range got.Matches {
 			check.That(t, got.Text[m.Start:m.End] == "zebra", "%s: %q is marked in %q", c.name, got.Text[m.Start:m.End],
 				got.Text)

@@ -173,9 +173,8 @@ func TestZeroWidthCharacters(t *testing.T) {
 			letters := []rune(word)
 			hidden := string(letters[:2]) + c + string(letters[2:]) + c
 			a := analyzer(t, "")
-			if got, want := show(a.Tokens(hidden+" x")), show(a.Tokens(word+" x")); got != want {
-				t.Errorf("%+q:\n got %s\nwant %s", hidden, got, want)
-			}
+			got, want := show(a.Tokens(hidden+" x")), show(a.Tokens(word+" x"))
+			check.That(t, got == want, "%+q:\n got %s\nwant %s", hidden, got, want)
 			terms := a.Tokens(hidden)
 			last := terms[len(terms)-1]
 			check.That(t, last.End <= len(hidden), "%+q: %+v", hidden, last)
@@ -188,14 +187,12 @@ func TestZeroWidthCharacters(t *testing.T) {
 func TestOtherHyphens(t *testing.T) {
 	a := analyzer(t, "")
 	for _, text := range []string{"COVID\u201119", "COVID\u201019", "COVID-19", "COVID－19"} {
-		if got, want := show(a.Tokens(text)), "0:covid-19 0:covid 1:19"; got != want {
-			t.Errorf("%+q:\n got %s\nwant %s", text, got, want)
-		}
+		got, want := show(a.Tokens(text)), "0:covid-19 0:covid 1:19"
+		check.That(t, got == want, "%+q:\n got %s\nwant %s", text, got, want)
 	}
 	for _, text := range []string{"3\u20135", "3-5", "3\u20145", "3 5", "3\u22125", "3\u20125", "3/5"} {
-		if got, want := show(a.PhraseTokens(text)), "0:3 1:5"; got != want {
-			t.Errorf("%+q:\n got %s\nwant %s", text, got, want)
-		}
+		got, want := show(a.PhraseTokens(text)), "0:3 1:5"
+		check.That(t, got == want, "%+q:\n got %s\nwant %s", text, got, want)
 	}
 }
 
@@ -310,9 +307,8 @@ func FuzzTokens(f *testing.F) {
 func TestStopWordsLeaveGaps(t *testing.T) {
 	a, err := analysis.New(analysis.Options{Language: "en", StopWords: true})
 	must.Do(t, err)
-	if got, want := show(a.Tokens("The end of the world")), "1:end 4:world"; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	got, want := show(a.Tokens("The end of the world")), "1:end 4:world"
+	check.That(t, got == want, "got %s, want %s", got, want)
 	again, err := analysis.Parse(a.Name())
 	check.That(t, err == nil && again.Name() == a.Name() && show(again.Tokens("the x")) == "1:x", "Parse(%q) = %v, %v",
 		a.Name(), again, err)
@@ -337,9 +333,7 @@ func TestMatchTokens(t *testing.T) {
 	} {
 		check.Equal(t, show(analyzer(t, "en").MatchTokens(c.text)), c.want, "%q", c.text)
 	}
-	if got, want := show(analyzer(t, "ar").MatchTokens("ما هو المسرح؟")), "2:مسرح"; got != want {
-		t.Errorf("an Arabic question: %s, want %s", got, want)
-	}
+	check.Equal(t, show(analyzer(t, "ar").MatchTokens("ما هو المسرح؟")), "2:مسرح", "an Arabic question")
 }
 
 func TestPieces(t *testing.T) {

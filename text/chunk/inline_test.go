@@ -253,12 +253,10 @@ func TestBlockLines(t *testing.T) {
 			check.That(t, ok && got == want, "%q: the lines of ^%s are %v, %v, want %v", ending, name, got, ok, want)
 		}
 	}
-	if first, last, ok := chunk.BlockLines(text, "ABC"); !ok || first != 4 || last != 5 {
-		t.Errorf("the lines of ^ABC are %d to %d, %v", first, last, ok)
-	}
-	if first, _, _ := chunk.BlockLines("a ^Kiwi\n\nb ^kiwi\n", "kiwi"); first != 3 {
-		t.Errorf("^kiwi is on line %d, want 3, where it is called exactly so", first)
-	}
+	first, last, ok := chunk.BlockLines(text, "ABC")
+	check.That(t, ok && first == 4 && last == 5, "the lines of ^ABC are %d to %d, %v", first, last, ok)
+	first, _, _ = chunk.BlockLines("a ^Kiwi\n\nb ^kiwi\n", "kiwi")
+	check.That(t, first == 3, "^kiwi is on line %d, want 3, where it is called exactly so", first)
 	for _, name := range []string{"none", "ab", "bc", ""} {
 		first, last, ok := chunk.BlockLines(text, name)
 		check.That(t, !ok, "there is a block %q in the lines %d to %d", name, first, last)

@@ -45,9 +45,8 @@ func TestRules(t *testing.T) {
 		doc := k.Chunk("t", file, []byte(input))
 		check.NoError(t, chunk.Verify(&doc, []byte(input)), "%s", head)
 		got := show(&doc, input)
-		if got != strings.TrimRight(want, "\n")+"\n" && !*update {
-			t.Errorf("%s:\n%s\ngot:\n%s\nwant:\n%s", head, quoted, got, want)
-		}
+		check.That(t, got == strings.TrimRight(want, "\n")+"\n" || *update, "%s:\n%s\ngot:\n%s\nwant:\n%s", head, quoted, got,
+			want)
 		fmt.Fprintf(&out, "\n== %s\n%s\n-- expected\n%s", head, quoted, got)
 	}
 	must.That(t, cases >= 30, "only %d cases", cases)
@@ -199,9 +198,8 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s is read as %v, %v", made.Name(), again, err)
 		}
 	}
-	if o, err := chunk.Parse("window", nil); err != nil || o.Chunker != "window" {
-		t.Errorf("a bare name: %v, %v", o, err)
-	}
+	o, err := chunk.Parse("window", nil)
+	check.That(t, err == nil && o.Chunker == "window", "a bare name: %v, %v", o, err)
 	for _, name := range []string{"", "pages", "tree cap=1", "sections cap=x", "sections cap=1", "window size=5 overlap=9",
 		"window tokens=sheaf-en-0", "window bold"} {
 		check.Is(t, must.Err(chunk.Parse(name, tokensNamed)), sheaf.ErrUnsupported, "%q", name)

@@ -12,6 +12,7 @@ import (
 
 	"sheaf"
 	"sheaf/internal/check"
+	"sheaf/internal/must"
 	"sheaf/text/query"
 )
 
@@ -303,9 +304,8 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		q := parse(text)
-		if a, b := describe(q), describe(parse(text)); a != b {
-			t.Fatalf("%q is read as %s and as %s", text, a, b)
-		}
+		a, b := describe(q), describe(parse(text))
+		must.That(t, a == b, "%q is read as %s and as %s", text, a, b)
 	})
 }
 
@@ -357,9 +357,8 @@ func TestNames(t *testing.T) {
 	for _, name := range want {
 		check.That(t, slices.Contains(got, name), "%s is not asked for: %q", name, got)
 	}
-	if slices.Sort(got); len(slices.Compact(slices.Clone(got))) < len(got) {
-		t.Errorf("one is asked for twice: %q", got)
-	}
+	slices.Sort(got)
+	check.That(t, len(slices.Compact(slices.Clone(got))) >= len(got), "one is asked for twice: %q", got)
 	for _, name := range []string{"title", "i", "prop.k", "tag", "tags", "[z"} {
 		check.That(t, !slices.Contains(got, name), "%s is asked for: %q", name, got)
 	}

@@ -59,9 +59,8 @@ func TestWindows(t *testing.T) {
 	for _, wrong := range []string{"2026", "..", "soon..", "2026-03..2026-02", "2026-02...2026-03", "2026-02-30.."} {
 		check.Is(t, must.Err(query.CreatedIn(wrong, now)), sheaf.ErrInvalid, "%q", wrong)
 	}
-	if f, err := query.UpdatedIn(" ", now); f != nil || err != nil {
-		t.Errorf("no window: %v, %v", f, err)
-	}
+	f, err := query.UpdatedIn(" ", now)
+	check.That(t, f == nil && err == nil, "no window: %v, %v", f, err)
 }
 
 // TestSets checks that a filter by sets allows documents in any of them.
@@ -75,8 +74,7 @@ func TestSets(t *testing.T) {
 		return c
 	}
 	check.That(t, f.Match(in("b")) && !f.Match(in("c")) && !f.Match(in()), "the wrong documents pass")
-	if f, err := query.InSets(nil); f != nil || err != nil {
-		t.Errorf("no set: %v, %v", f, err)
-	}
+	f, err := query.InSets(nil)
+	check.That(t, f == nil && err == nil, "no set: %v, %v", f, err)
 	check.Is(t, must.Err(query.InSets([]string{"a", ""})), sheaf.ErrInvalid, "an empty name")
 }

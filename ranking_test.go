@@ -33,9 +33,7 @@ func TestSortEqualsCompare(t *testing.T) {
 			must.Equal(t, math.Float64bits(r[i].Score), math.Float64bits(want[i].Score),
 				"bits of score %d", i)
 			r[i].Score, want[i].Score = 0, 0
-			if !reflect.DeepEqual(r[i], want[i]) {
-				t.Fatalf("hit %d is %+v, want %+v", i, r[i], want[i])
-			}
+			must.That(t, reflect.DeepEqual(r[i], want[i]), "hit %d is %+v, want %+v", i, r[i], want[i])
 		}
 	})
 }

@@ -121,10 +121,8 @@ func TestErrorTable(t *testing.T) {
 	} {
 		check.Equal(t, sheaf.ExitCode(c.err), c.exit, "exit status of %v", c.err)
 	}
-	if err := sheaf.Invalidf("bad: %w", context.Canceled); !errors.Is(err, context.Canceled) ||
-		err.Error() != "invalid: bad: context canceled" {
-		t.Errorf("%v", err)
-	}
+	err := sheaf.Invalidf("bad: %w", context.Canceled)
+	check.That(t, errors.Is(err, context.Canceled) && err.Error() == "invalid: bad: context canceled", "%v", err)
 }
 
 func ExampleFilter() {

@@ -235,10 +235,8 @@ func TestExpiredGrant(t *testing.T) {
 		"write")
 	check.Is(t, must.Err(f.SaveProfile(grant, "mine", collection.ProfileInput{})), collection.ErrForbidden, "save")
 	task := must.Get(f.Submit(t.Context(), access.Unrestricted(), "", []collection.Change{change}))
-	if _, err := f.Task(grant, "", task.ID); !errors.Is(err, collection.ErrForbidden) ||
-		len(f.Tasks(grant, "", "", 10)) > 0 {
-		t.Errorf("tasks: %v", err)
-	}
+	_, err := f.Task(grant, "", task.ID)
+	check.That(t, errors.Is(err, collection.ErrForbidden) && len(f.Tasks(grant, "", "", 10)) <= 0, "tasks: %v", err)
 	grant.Expires = time.Now().Add(time.Hour)
 	r := must.Get(f.For(grant))
 	r.Close()

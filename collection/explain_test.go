@@ -46,9 +46,8 @@ func TestBriefExplanation(t *testing.T) {
 	left := 0
 	for k, w := range whole.Steps {
 		b := brief.Steps[k]
-		if b.Step != w.Step || b.Branch != w.Branch || b.Found != w.Found || len(b.Ranks) != len(b.Hits) || w.Ranks != nil {
-			t.Errorf("step %d is %+v, %+v in the whole one", k, b, w)
-		}
+		check.That(t, b.Step == w.Step && b.Branch == w.Branch && b.Found == w.Found && len(b.Ranks) == len(b.Hits) &&
+			w.Ranks == nil, "step %d is %+v, %+v in the whole one", k, b, w)
 		for i, rank := range b.Ranks {
 			check.Equal(t, b.Hits[i], w.Hits[rank-1], "step %s: hit at rank %d, and in the whole ranking", b.Step, rank)
 		}
@@ -163,11 +162,9 @@ func TestExplainEqualsSearch(t *testing.T) {
 			}
 			check.That(t, slices.Equal(ids(e.Answer), ids(want)) && len(want.Results) != 0,
 				"%+v: explained %v, searched %v", asked, ids(e.Answer), ids(want))
-			if !reflect.DeepEqual(e.Facets, want.Facets) || !reflect.DeepEqual(e.Matches, want.Matches) ||
-				e.Total != want.Total {
-				t.Errorf("%+v: explained %v, %v and %v, searched %v, %v and %v", asked, e.Facets, e.Matches, e.Total, want.Facets,
-					want.Matches, want.Total)
-			}
+			check.That(t, reflect.DeepEqual(e.Facets, want.Facets) && reflect.DeepEqual(e.Matches, want.Matches) &&
+				e.Total == want.Total, "%+v: explained %v, %v and %v, searched %v, %v and %v", asked, e.Facets, e.Matches, e.Total,
+				want.Facets, want.Matches, want.Total)
 		}
 	}
 }
@@ -191,10 +188,8 @@ func TestFusedContent(t *testing.T) {
 func TestFusedLimit(t *testing.T) {
 	r := reader(t, collectiontest.Open(t, map[string]string{"a.md": "# A\n\nwords\n"}, nil), access.Unrestricted())
 	for limit, ok := range map[int]bool{0: false, 1: true, collection.MaxWindow: true, collection.MaxWindow + 1: false} {
-		if _, err := r.Fused(t.Context(), "words", "rrf", 60, limit); (err == nil) != ok ||
-			!ok && !errors.Is(err, sheaf.ErrInvalid) {
-			t.Errorf("limit %d: %v", limit, err)
-		}
+		_, err := r.Fused(t.Context(), "words", "rrf", 60, limit)
+		check.That(t, (err == nil) == ok && (ok || errors.Is(err, sheaf.ErrInvalid)), "limit %d: %v", limit, err)
 	}
 }
 

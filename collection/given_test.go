@@ -298,9 +298,8 @@ func TestFilesOfEarlierVersionMove(t *testing.T) {
 		return nil
 	})
 	want := strings.Fields("api:b1.md api:b2.md api:d1.md api:d2.md api:d3.md api:t1.md api:t2.md")
-	if slices.Sort(ids); err != nil || !slices.Equal(ids, want) {
-		t.Errorf("given are %v, %v; want %v", ids, err, want)
-	}
+	slices.Sort(ids)
+	check.That(t, err == nil && slices.Equal(ids, want), "given are %v, %v; want %v", ids, err, want)
 	r := reader(t, f, access.Unrestricted())
 	for id, tag := range map[sheaf.ID]string{"api:d1.md": "cf4bc0ef30b841102094eaca4e1dedd0",
 		"api:b2.md": "8380b841315e665bb6e22377a5b7ea69"} {
@@ -318,9 +317,8 @@ func TestFilesOfEarlierVersionMove(t *testing.T) {
 	check.That(t, err == nil && len(again) == 1 && again[0].ETag == `"cf4bc0ef30b841102094eaca4e1dedd0-69d98233"` &&
 		again[0].Created, "a request with a key that was answered before: %+v, %v", again, err)
 	for _, name := range []string{"documents", "tasks", "answers.jsonl"} {
-		if _, err := os.Stat(filepath.Join(f.Options.Intake, name)); !os.IsNotExist(err) {
-			t.Errorf("%s is there: %v", name, err)
-		}
+		_, err := os.Stat(filepath.Join(f.Options.Intake, name))
+		check.That(t, os.IsNotExist(err), "%s is there: %v", name, err)
 		if _, err := os.Stat(filepath.Join(f.Options.Intake, "moved-1", name)); err != nil {
 			t.Error(err)
 		}

@@ -151,9 +151,8 @@ func TestPropertyNamesOfVisibleDocuments(t *testing.T) {
 		"“hello”status:done", "f(x):one", "-f(x):one", "(status:done OR f(x):one)",
 		"[status:done]", "hello [content:rich]", "status:hidden", "ghost:1", "hello -ghost:1", `status:"done"`, "status:",
 		"http://a.example hello"} {
-		if got, want := answer(part, query), answer(only, query); got != want {
-			t.Errorf("%s\n%s, and without the hidden ones\n%s", query, got, want)
-		}
+		got, want := answer(part, query), answer(only, query)
+		check.That(t, got == want, "%s\n%s, and without the hidden ones\n%s", query, got, want)
 	}
 }
 
@@ -265,10 +264,8 @@ func TestProfileErrorsHideFolders(t *testing.T) {
 				"%s: told: %s", name, text)
 		}
 	}
-	if !strings.Contains(told["lost"], "lost.yaml:2:10: extends \"nowhere\": no profile has this name: looked for "+
-		"nowhere.yaml among the built-in profiles") {
-		t.Errorf("told: %s", told["lost"])
-	}
+	check.That(t, strings.Contains(told["lost"], "lost.yaml:2:10: extends \"nowhere\": no profile has this name: "+
+		"looked for nowhere.yaml among the built-in profiles"), "told: %s", told["lost"])
 }
 
 // TestAddressesRevealNoFolder checks that a restricted caller finds a document by its path inside the folder, not

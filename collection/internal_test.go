@@ -164,9 +164,8 @@ func TestFileOf(t *testing.T) {
 		{"C# course/gone.md#x", "C", false},
 		{"gone.md#x", "gone.md", false},
 	} {
-		if file, is := fileOf(root, c.path); file != c.file || is != c.is {
-			t.Errorf("%s is of %q, %v: want %q, %v", c.path, file, is, c.file, c.is)
-		}
+		file, is := fileOf(root, c.path)
+		check.That(t, file == c.file && is == c.is, "%s is of %q, %v: want %q, %v", c.path, file, is, c.file, c.is)
 	}
 	_, is := fileOf("", "given.md")
 	check.That(t, is, "a text that came without a file was missed")
@@ -181,9 +180,8 @@ func TestAnswersAreBounded(t *testing.T) {
 	}
 	known := func(a *answer) bool { return s.lookUp(a.key.cursor()) == a }
 	huge := sized(2 << 20)
-	if s.put(huge, false); known(huge) {
-		t.Error("an answer larger than the bound is in the cache")
-	}
+	s.put(huge, false)
+	check.That(t, !known(huge), "an answer larger than the bound is in the cache")
 	if s.put(huge, true); !known(huge) || s.state().Entries != 1 {
 		t.Errorf("an answer larger than the bound has no cursor: %+v", s.state())
 	}
@@ -237,9 +235,7 @@ func TestAuditRunsEveryStage(t *testing.T) {
 		if name == StageFuse || name == "aggregate" {
 			continue
 		}
-		if _, err := profile.NewStage(name, stageSettings[name], 10, ""); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		check.NoError(t, must.Err(profile.NewStage(name, stageSettings[name], 10, "")), "%s", name)
 	}
 }
 

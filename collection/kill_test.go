@@ -193,9 +193,8 @@ func (k *killed) run(t *testing.T, point, round string) []killOp {
 		}
 		ops = append(ops, op)
 	}
-	if err := cmd.Wait(); err == nil || errs.Len() > 0 {
-		t.Errorf("it ended by itself: %v %s", err, errs.String())
-	}
+	err := cmd.Wait()
+	check.That(t, err != nil && errs.Len() == 0, "it ended by itself: %v %s", err, errs.String())
 	for i := range ops {
 		k.note(&ops[i])
 	}
@@ -262,17 +261,15 @@ func (k *killed) check(t *testing.T, ops []killOp, round string) {
 		check.Equal(t, batch[i], batch[0], "a batch that is made in part: %q", batch)
 	}
 	for _, id := range k.tasks {
-		if task, err := f.Task(access.Unrestricted(), "", id); err != nil || task.State != collection.TaskDone {
-			t.Errorf("the task %s: %+v, %v", id, task, err)
-		}
+		task, err := f.Task(access.Unrestricted(), "", id)
+		check.That(t, err == nil && task.State == collection.TaskDone, "the task %s: %+v, %v", id, task, err)
 	}
 	k.tasks = nil
 	for i := range ops {
 		if op := ops[i]; !op.Began && op.Kind != "refused" {
-			if err := op.send(t.Context(), f.Collection, filepath.Base(k.folder)+round); err != nil || fmt.Sprint(op) !=
-				fmt.Sprint(ops[i]) {
-				t.Errorf("repeated, %+v is answered %+v, %v", ops[i], op, err)
-			}
+			err := op.send(t.Context(), f.Collection, filepath.Base(k.folder)+round)
+			check.That(t, err == nil && fmt.Sprint(op) == fmt.Sprint(ops[i]), "repeated, %+v is answered %+v, %v", ops[i], op,
+				err)
 		}
 	}
 	end()

@@ -40,9 +40,7 @@ func TestGivenDocumentsOfAnotherStore(t *testing.T) {
 	must.Do(t, err)
 	const want = "1 document that came over HTTP stays in embedded: api:g.md; to copy what stays: " +
 		"sheaf copy --given --from embedded --to memory --in "
-	if !slices.Contains(said, want+real) {
-		t.Errorf("notices are\n%s\nwithout\n%s", strings.Join(said, "\n"), want)
-	}
+	check.That(t, slices.Contains(said, want+real), "notices are\n%s\nwithout\n%s", strings.Join(said, "\n"), want)
 	for i, want := range [][]sheaf.ID{{id}, nil} { // a second copy finds nothing to do
 		got, err := x.TakeGiven(t.Context(), index)
 		check.That(t, err == nil && slices.Equal(got, want), "copy %d: %v, %v, want %v", i, got, err, want)

@@ -47,7 +47,7 @@ func writeFile(t testing.TB, name, text string) {
 func found(t *testing.T, c *collection.Collection, text string) int {
 	t.Helper()
 	a := must.Get(c.Search(t.Context(), text))
-	check.That(t, len(a.Warnings) <= 0, "warnings: %q", a.Warnings)
+	check.That(t, len(a.Warnings) == 0, "warnings: %q", a.Warnings)
 	return len(a.Results)
 }
 
@@ -88,9 +88,8 @@ func TestOpenRefuses(t *testing.T) {
 	must.Do(t, c.Close())
 	refused := func(what, folder string, want error, options ...collection.Option) {
 		t.Helper()
-		if c, err := collection.Open(folder, append(options, collection.WithIndex(index))...); !errors.Is(err, want) {
-			t.Errorf("%s: %v, %v", what, c, err)
-		}
+		c, err := collection.Open(folder, append(options, collection.WithIndex(index))...)
+		check.That(t, errors.Is(err, want), "%s: %v, %v", what, c, err)
 	}
 	refused("another model", folder, sheaf.ErrInvalid, collection.WithModel(hashed.New(64)))
 	refused("no model", folder, sheaf.ErrInvalid, collection.WithModel(nil))

@@ -107,10 +107,9 @@ func TestModelIsRecorded(t *testing.T) {
 	dims := f.Options.Model.Dims()
 	check.Equal(t, f.Collection.Dims(), dims, "dimensions")
 	r := reader(t, f, access.Unrestricted())
-	if s, err := r.Status(t.Context()); err != nil || s.Model != f.Options.Model.Model() || s.Dims != dims ||
-		s.Chunker != "tree" || s.Analyzer != f.Options.Analyzer.Name() {
-		t.Errorf("%+v, %v", s, err)
-	}
+	s, err := r.Status(t.Context())
+	check.That(t, err == nil && s.Model == f.Options.Model.Model() && s.Dims == dims && s.Chunker == "tree" &&
+		s.Analyzer == f.Options.Analyzer.Name(), "%+v, %v", s, err)
 	own := make([]float32, dims)
 	own[0] = 2
 	in := &collection.DocumentInput{Chunks: []collection.ChunkInput{{Text: "a ship", Vectors: [][]float32{own}}}}
@@ -134,9 +133,8 @@ func TestWriteKeepsDocumentOfCaller(t *testing.T) {
 		if _, err := f.Collection.Write(t.Context(), bound, changes); err != nil {
 			t.Error(err)
 		}
-		if len(in.Sets) > 0 || own[0] != 2 || len(changes[0].Within) > 0 {
-			t.Errorf("%+v, %v, %v", in, own[0], changes[0].Within)
-		}
+		check.That(t, len(in.Sets) == 0 && own[0] == 2 && len(changes[0].Within) == 0, "%+v, %v, %v", in, own[0],
+			changes[0].Within)
 	}
 }
 
@@ -174,9 +172,8 @@ func TestSaveProfile(t *testing.T) {
 		saved, err := f.SaveProfile(all, c.name, c.in)
 		check.That(t, errors.Is(err, c.want) && (err != nil || saved.File == filepath.Join(dir, c.name+".yaml")),
 			"%s: %+v, %v, want %v", c.what, saved, err, c.want)
-		if text, err := os.ReadFile(file); err != nil || string(text) != c.text {
-			t.Errorf("%s: the file is %s, %v", c.what, text, err)
-		}
+		text, err := os.ReadFile(file)
+		check.That(t, err == nil && string(text) == c.text, "%s: the file is %s, %v", c.what, text, err)
 		if c.what == "the first" {
 			r := reader(t, f, all)
 			own := find(t, r, collection.SearchRequest{Text: "undo a commit", Profile: "mine"})
@@ -194,13 +191,11 @@ func TestSaveProfile(t *testing.T) {
 	}
 	byHand := "# as agreed\n" + first
 	writeFile(t, file, byHand)
-	if _, err := f.SaveProfile(all, "mine", collection.ProfileInput{Extends: "mine", Replace: true}); !errors.Is(err,
-		sheaf.ErrInvalid) || !strings.Contains(err.Error(), "choose another name") {
-		t.Errorf("a profile that was written by hand: %v", err)
-	}
-	if text, err := os.ReadFile(file); err != nil || string(text) != byHand {
-		t.Errorf("it reads %s now, %v", text, err)
-	}
+	_, err := f.SaveProfile(all, "mine", collection.ProfileInput{Extends: "mine", Replace: true})
+	check.That(t, errors.Is(err, sheaf.ErrInvalid) && strings.Contains(err.Error(), "choose another name"),
+		"a profile that was written by hand: %v", err)
+	text, err := os.ReadFile(file)
+	check.That(t, err == nil && string(text) == byHand, "it reads %s now, %v", text, err)
 	if _, err := f.SaveProfile(all, "mine", collection.ProfileInput{Extends: "sheaf", Replace: true}); err != nil {
 		t.Error(err)
 	}
@@ -246,9 +241,8 @@ func TestSaveJudged(t *testing.T) {
 func TestMeasureRecall(t *testing.T) {
 	f := collectiontest.Open(t, notes, nil)
 	r := must.Get(f.For(access.Unrestricted()))
-	if st, err := r.Status(context.Background()); err != nil || st.Recall != nil {
-		t.Errorf("before: %+v, %v", st, err)
-	}
+	st, err := r.Status(context.Background())
+	check.That(t, err == nil && st.Recall == nil, "before: %+v, %v", st, err)
 	must.Do(t, f.MeasureRecall())
 	until(t, "the measurement", func() error {
 		st, err := r.Status(context.Background())

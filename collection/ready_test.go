@@ -140,15 +140,11 @@ func TestMissingFolder(t *testing.T) {
 func TestShowsIndexOfOtherProcess(t *testing.T) {
 	writer := collectiontest.Unindexed(t, map[string]string{"first.md": "# First\n\nA harbor.\n"}, nil)
 	beside := writer.Beside(t)
-	if a := find(t, reader(t, beside, access.Unrestricted()),
-		collection.SearchRequest{Text: "harbor"}); len(a.Results) != 0 {
-		t.Fatalf("%+v before anything is indexed", a.Results)
-	}
+	a := find(t, reader(t, beside, access.Unrestricted()), collection.SearchRequest{Text: "harbor"})
+	must.That(t, len(a.Results) == 0, "%+v before anything is indexed", a.Results)
 	writer.Index(t)
-	if a := find(t, reader(t, beside, access.Unrestricted()),
-		collection.SearchRequest{Text: "harbor"}); len(a.Results) != 1 {
-		t.Fatalf("%+v, want what was indexed", a.Results)
-	}
+	a = find(t, reader(t, beside, access.Unrestricted()), collection.SearchRequest{Text: "harbor"})
+	must.That(t, len(a.Results) == 1, "%+v, want what was indexed", a.Results)
 	indexed, done := make(chan struct{}), sync.WaitGroup{}
 	for range 4 {
 		done.Go(func() {
@@ -192,10 +188,8 @@ func TestShowsIndexOfOtherProcess(t *testing.T) {
 	must.Get(beside.Collection.Write(t.Context(), access.Unrestricted(),
 		[]collection.Change{{ID: "api:given.md",
 			Put: &collection.DocumentInput{Text: "# Given\n\nA harbor.\n"}}}))
-	if _, err := reader(t, writer, access.Unrestricted()).Get(t.Context(), "api:given.md",
-		collection.GetOptions{}); err != nil {
-		t.Errorf("what the other was given: %v", err)
-	}
+	check.NoError(t, must.Err(reader(t, writer, access.Unrestricted()).Get(t.Context(), "api:given.md",
+		collection.GetOptions{})), "what the other was given")
 }
 
 // TestRemadeIndexMustBeReopened checks that an index that another process remade with other settings is neither
@@ -237,10 +231,9 @@ func TestRequestsFailDuringRemake(t *testing.T) {
 	o := f.Options
 	o.Backend = otherwise{o.Backend}
 	byStore := must.Get(collection.New(o))
-	if _, err := byStore.For(access.Unrestricted()); !errors.Is(err, ingest.ErrRebuilt) ||
-		errors.Is(err, sheaf.ErrInvalid) {
-		t.Errorf("told by the store: %v, want ErrRebuilt", err)
-	}
+	_, err := byStore.For(access.Unrestricted())
+	check.That(t, errors.Is(err, ingest.ErrRebuilt) && !errors.Is(err, sheaf.ErrInvalid),
+		"told by the store: %v, want ErrRebuilt", err)
 	<-byStore.Replaced()
 	view := f.Options.Catalog.View()
 	settings := view.Settings()
@@ -249,10 +242,9 @@ func TestRequestsFailDuringRemake(t *testing.T) {
 	must.Do(t, f.Beside(t).Options.Catalog.Update(t.Context(), catalog.Update{Settings: &settings}))
 	for name, c := range map[string]*collection.Collection{"store": byStore, "catalog": f.Collection} {
 		for _, state := range []string{"open", "closed, to be opened again"} {
-			if _, err := c.For(access.Unrestricted()); !errors.Is(err, ingest.ErrRebuilt) ||
-				!errors.Is(c.Ready(t.Context()), ingest.ErrRebuilt) {
-				t.Errorf("told by the %s, %s: %v, want ErrRebuilt", name, state, err)
-			}
+			_, err := c.For(access.Unrestricted())
+			check.That(t, errors.Is(err, ingest.ErrRebuilt) && errors.Is(c.Ready(t.Context()), ingest.ErrRebuilt),
+				"told by the %s, %s: %v, want ErrRebuilt", name, state, err)
 			<-c.Replaced()
 			must.Do(t, c.Close())
 		}

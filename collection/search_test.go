@@ -120,9 +120,8 @@ func TestQueryWordFindsProperty(t *testing.T) {
 				got = append(got, r.Path)
 			}
 		}
-		if slices.Sort(got); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %v, want %v; notes %q", c.query, got, c.want, a.Notes)
-		}
+		slices.Sort(got)
+		check.That(t, slices.Equal(got, c.want), "%s: %v, want %v; notes %q", c.query, got, c.want, a.Notes)
 	}
 }
 
@@ -290,7 +289,7 @@ func TestValues(t *testing.T) {
 	}
 	check.Equal(t, sorted(due), "{05.01.2024 1} {2024-01-05 1} {2024-01-05T23:30:00-08:00 1} {5 Jan 2024 1}", "facet")
 	doc := must.Get(r.Document(t.Context(), "notes:field.md"))
-	check.That(t, len(doc.Properties) <= 0, "properties without a value: %v", doc.Properties)
+	check.That(t, len(doc.Properties) == 0, "properties without a value: %v", doc.Properties)
 }
 
 func sorted(list []string) string {
@@ -314,9 +313,8 @@ func TestCountsCoverVisibleDocuments(t *testing.T) {
 		for range 2 { // the second time from the cache
 			for i, grant := range []access.Grant{nobody, ann, all} {
 				a, err := reader(t, f, grant).Search(t.Context(), collection.SearchRequest{Text: "budget", Count: true})
-				if err != nil || a.Matches == nil || *a.Matches != want[i] || len(a.Results) != want[i] {
-					t.Errorf("%s, caller %d: %+v, %v; want %d", when, i, a, err, want[i])
-				}
+				check.That(t, err == nil && a.Matches != nil && *a.Matches == want[i] && len(a.Results) == want[i],
+					"%s, caller %d: %+v, %v; want %d", when, i, a, err, want[i])
 			}
 		}
 	}
@@ -486,10 +484,9 @@ func TestDocumentInPieces(t *testing.T) {
 			for _, profile := range []string{"sonar", "bench"} {
 				a := find(t, r, collection.SearchRequest{Text: "harbor", Profile: profile})
 				must.That(t, len(a.Results) != 0 && a.Results[0].ID == "notes:port.md", "%s: %+v", profile, a)
-				if first := a.Results[0]; len(a.Warnings) > 0 || first.Stale || !strings.Contains(first.Snippet, "nine cranes") ||
-					len(first.Matches) == 0 || first.Line < 6 {
-					t.Errorf("%s: %+v, warnings %q", profile, first, a.Warnings)
-				}
+				first := a.Results[0]
+				check.That(t, len(a.Warnings) == 0 && !first.Stale && strings.Contains(first.Snippet, "nine cranes") &&
+					len(first.Matches) != 0 && first.Line >= 6, "%s: %+v, warnings %q", profile, first, a.Warnings)
 				why, err := r.WhyNot(t.Context(), collection.SearchRequest{Text: "harbor", Profile: profile}, "notes:port.md")
 				check.That(t, err == nil && why.Rank == 1, "%s: why not: %+v, %v", profile, why, err)
 				why, err = r.WhyNot(t.Context(), collection.SearchRequest{Text: "+harbor", Profile: profile}, "notes:farm.md")
@@ -552,10 +549,8 @@ func TestHiddenFilesAreNotScanned(t *testing.T) {
 				"why not %s, %q: %+v, %v; another profile says %v", id, text, absence, err, other)
 		}
 	}
-	if _, err := r.WhyNot(context.Background(), collection.SearchRequest{Text: "cranes", Profile: "tiered"},
-		collectiontest.Tree+":open.md"); err != nil {
-		t.Errorf("why not what may be seen: %v", err)
-	}
+	check.NoError(t, must.Err(r.WhyNot(context.Background(), collection.SearchRequest{Text: "cranes", Profile: "tiered"},
+		collectiontest.Tree+":open.md")), "why not what may be seen")
 }
 
 // TestScanProfileWithoutFolder checks that loading the profile without a folder fails, and that a

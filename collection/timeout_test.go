@@ -107,10 +107,8 @@ func TestStoreHangs(t *testing.T) {
 		r := reader(t, f, grant)
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
-		if _, err := r.Search(ctx, collection.SearchRequest{Text: "okapi zebra"}); err != nil &&
-			!errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := r.Search(ctx, collection.SearchRequest{Text: "okapi zebra"})
+		check.That(t, err == nil || errors.Is(err, context.DeadlineExceeded), "%s: %v", name, err)
 		close(*free)
 		if s, err := r.Summary(t.Context()); err != nil || s.Chunks == 0 {
 			t.Errorf("%s: %+v, %v: want the chunks counted when the store answers", name, s, err)
@@ -192,11 +190,9 @@ func TestCountHangs(t *testing.T) {
 		ctx := newEnding(t.Context())
 		end = ctx.end
 		a := must.Get(r.Search(ctx, collection.SearchRequest{Text: "okapi zebra", Count: true}))
-		if !a.Degraded || a.Matches != nil || len(a.Warnings) != 1 || len(a.Results) != len(want.Results) ||
-			len(want.Results) == 0 {
-			t.Errorf("degraded %v, matches %v, warnings %q, %d results of %d", a.Degraded, a.Matches, a.Warnings, len(a.Results),
-				len(want.Results))
-		}
+		check.That(t, a.Degraded && a.Matches == nil && len(a.Warnings) == 1 && len(a.Results) == len(want.Results) &&
+			len(want.Results) != 0, "degraded %v, matches %v, warnings %q, %d results of %d", a.Degraded, a.Matches, a.Warnings,
+			len(a.Results), len(want.Results))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -220,10 +216,8 @@ func TestFailedPropertyLookupIsError(t *testing.T) {
 	r := reader(t, f, access.Grant{Scopes: []access.Scope{access.ScopeSearch}})
 	for _, fault := range []error{errors.New("no connection"), context.DeadlineExceeded} {
 		missing = fault
-		if a, err := r.Search(t.Context(), collection.SearchRequest{Text: "okapi -status:draft"}); !errors.Is(err,
-			sheaf.ErrUnavailable) || !errors.Is(err, fault) {
-			t.Errorf("%v: %+v, %v", fault, a, err)
-		}
+		a, err := r.Search(t.Context(), collection.SearchRequest{Text: "okapi -status:draft"})
+		check.That(t, errors.Is(err, sheaf.ErrUnavailable) && errors.Is(err, fault), "%v: %+v, %v", fault, a, err)
 	}
 	missing = nil
 	for i, text := range []string{"okapi -status:draft", "okapi -status:draft", "zebra -[Status:draft]"} {

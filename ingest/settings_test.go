@@ -115,10 +115,9 @@ func TestRebuildByOtherProcessIsDetected(t *testing.T) {
 		_, err = ingest.Put(t.Context(), long.o, []ingest.Given{{Tree: "given", Path: "1", Text: []byte("given words")}})
 		check.That(t, errors.Is(err, ingest.ErrRebuilt), "%s: a document that is given: %v, want ErrRebuilt", name, err)
 		v = short.o.Catalog.View()
-		if is := v.Settings(); is.Analyzer != made.Analyzer || is.Chunker != made.Chunker || is.Embedder != made.Embedder ||
-			v.Docs() != 2 {
-			t.Errorf("%s: %+v in %d documents, made as %+v", name, is, v.Docs(), made)
-		}
+		is := v.Settings()
+		check.That(t, is.Analyzer == made.Analyzer && is.Chunker == made.Chunker && is.Embedder == made.Embedder &&
+			v.Docs() == 2, "%s: %+v in %d documents, made as %+v", name, is, v.Docs(), made)
 		v.Close()
 	}
 }

@@ -62,10 +62,8 @@ func TestStoppedBetweenCommits(t *testing.T) {
 		must.That(t, errors.Is(err, context.Canceled), "stopped after %d commits: %v", after, err)
 		stats := must.Get(w.o.Backend.(store.Reporter).Stats(context.Background()))
 		view := w.o.Catalog.View()
-		if stats.Chunks == 0 || stats.Chunks != view.Chunks() {
-			t.Errorf("stopped after %d commits: %d chunks can be found, the catalog knows %d", after, stats.Chunks,
-				view.Chunks())
-		}
+		check.That(t, stats.Chunks != 0 && stats.Chunks == view.Chunks(),
+			"stopped after %d commits: %d chunks can be found, the catalog knows %d", after, stats.Chunks, view.Chunks())
 		view.Close()
 		w.run()
 		w.sameAsClean(fmt.Sprintf("stopped after %d commits", after))
@@ -111,9 +109,7 @@ func TestKilledBetweenCommits(t *testing.T) {
 	w.run()
 	w.sameAsClean("killed between commits")
 	view := w.view()
-	if len(view.Pending()) > 0 {
-		t.Errorf("waiting: %v", view.Pending())
-	}
+	check.That(t, len(view.Pending()) == 0, "waiting: %v", view.Pending())
 	generation := w.generation()
 	r := w.run()
 	check.That(t, !r.Changes() && w.generation() == generation, "then a run does something: %+v", r)
@@ -314,10 +310,9 @@ func TestLeftoverChunks(t *testing.T) {
 		report := w.run()
 		stats := must.Get(w.o.Backend.(store.Reporter).Stats(t.Context()))
 		view := w.o.Catalog.View()
-		if stats.Chunks != view.Chunks() || view.Chunks() == 0 || len(view.Pending()) > 0 || report.Removed > 0 {
-			t.Errorf("%d chunks can be found, the catalog knows %d; %v wait, %d removed", stats.Chunks, view.Chunks(),
-				view.Pending(), report.Removed)
-		}
+		check.That(t, stats.Chunks == view.Chunks() && view.Chunks() != 0 && len(view.Pending()) == 0 && report.Removed == 0,
+			"%d chunks can be found, the catalog knows %d; %v wait, %d removed", stats.Chunks, view.Chunks(), view.Pending(),
+			report.Removed)
 		view.Close()
 	}
 	w.sameAsClean("repeated")

@@ -59,9 +59,8 @@ func TestExpansion(t *testing.T) {
 	check.Equal(t, x.Passage, "You configure it like this.", "passage")
 	again, err := e.Expand(context.Background(), "How do I set up OAuth in Next.js?",
 		profile.Expand{Variants: 3, Passage: true, Timeout: time.Minute})
-	if err != nil || again.Queries[0] != "next configuration" || asked.Load() != 1 {
-		t.Errorf("from memory: %+v, %v, asked %d times", again, err, asked.Load())
-	}
+	check.That(t, err == nil && again.Queries[0] == "next configuration" && asked.Load() == 1,
+		"from memory: %+v, %v, asked %d times", again, err, asked.Load())
 }
 
 // TestTermsAreWordsOfTheQuery checks that terms are whole words of a query, except in scripts without spaces.
@@ -194,9 +193,8 @@ func TestInventedAnswerByDefaultProfile(t *testing.T) {
 	on := search.Options{Parameters: map[string]string{"hyde": "1"}}
 	embedded = nil
 	with := mustSearch(t, s, query("what purrs", 3), p, on)
-	if !slices.Equal(embedded, []string{"what purrs", "a dog barks"}) || asked.Load() != 1 {
-		t.Errorf("embedded %q, asked %d times", embedded, asked.Load())
-	}
+	check.That(t, slices.Equal(embedded, []string{"what purrs", "a dog barks"}) && asked.Load() == 1,
+		"embedded %q, asked %d times", embedded, asked.Load())
 	x := with.Expansion
 	check.That(t, x != nil && x.Passage == "a dog barks" && len(x.Terms)+len(x.Queries) == 0, "expansion %+v", x)
 	for _, o := range []search.Options{{Parameters: map[string]string{"hyde": "1", "meaning": "0"}},

@@ -147,13 +147,11 @@ func TestRerank(t *testing.T) {
 		check.That(t, len(h.Legs) == 2 && strings.Contains(labelsOf(h.Explanation), "what the model says"),
 			"%s lost its legs or its reasons", h.ID)
 	}
-	if r := mustSearch(t, s, query("cat", 9), reranked(t, "n: 20, weight: 0"),
-		search.Options{}); fmt.Sprint(found(r)) != fmt.Sprint(found(plain)) {
-		t.Errorf("weight 0 changes the order: %v, not %v", found(r), found(plain))
-	}
-	if r := mustSearch(t, s, query("cat", 9), reranked(t, "n: 2"), search.Options{}); len(r.Hits) != 2 {
-		t.Errorf("n 2 leaves %v", found(r))
-	}
+	r = mustSearch(t, s, query("cat", 9), reranked(t, "n: 20, weight: 0"), search.Options{})
+	check.That(t, fmt.Sprint(found(r)) == fmt.Sprint(found(plain)), "weight 0 changes the order: %v, not %v", found(r),
+		found(plain))
+	r = mustSearch(t, s, query("cat", 9), reranked(t, "n: 2"), search.Options{})
+	check.That(t, len(r.Hits) == 2, "n 2 leaves %v", found(r))
 }
 
 // TestRerankFailsSoftly checks that the ranking stays after a fault of the model, with a warning.
@@ -190,7 +188,6 @@ func TestRerankFailsSoftly(t *testing.T) {
 			"%s: degraded %v, %v, %v", what, r.Degraded, r.Warnings, found(r))
 	}
 	s.Rerank, s.Text = preferStones, func(sheaf.ID) (string, error) { return "", sheaf.ErrNotFound }
-	if r := mustSearch(t, s, query("cat", 4), p, search.Options{}); len(r.Hits) != 4 || len(r.Notes) == 0 {
-		t.Errorf("no texts: %v, %v", found(r), r.Notes)
-	}
+	r = mustSearch(t, s, query("cat", 4), p, search.Options{})
+	check.That(t, len(r.Hits) == 4 && len(r.Notes) != 0, "no texts: %v, %v", found(r), r.Notes)
 }

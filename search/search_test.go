@@ -231,9 +231,8 @@ func TestWeightZero(t *testing.T) {
 		return nil, errDown
 	}
 	r := mustSearch(t, s, query("cat", 3), load(t, "sheaf"), search.Options{Parameters: map[string]string{"meaning": "0"}})
-	if shelf.requests.Load() != 1 || len(r.Legs) != 1 || r.Degraded {
-		t.Errorf("%d requests, legs %v", shelf.requests.Load(), r.Legs)
-	}
+	check.That(t, shelf.requests.Load() == 1 && len(r.Legs) == 1 && !r.Degraded, "%d requests, legs %v",
+		shelf.requests.Load(), r.Legs)
 	want := []string{"searched by words only: the weight of meaning is 0"}
 	check.That(t, slices.Equal(r.Notes, want), "notes %q, want %q", r.Notes, want)
 	shelf = animals()
@@ -358,9 +357,8 @@ func TestNothingFound(t *testing.T) {
 	}
 	// Punctuation alone has no meaning to search by.
 	for _, name := range builtins(t) {
-		if r := mustSearch(t, searcher(animals()), query("!? \"", 3), load(t, name), search.Options{}); len(r.Hits) != 0 {
-			t.Errorf("%s: marks find %v", name, found(r))
-		}
+		r := mustSearch(t, searcher(animals()), query("!? \"", 3), load(t, name), search.Options{})
+		check.That(t, len(r.Hits) == 0, "%s: marks find %v", name, found(r))
 	}
 }
 

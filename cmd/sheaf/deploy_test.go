@@ -68,9 +68,8 @@ func TestComposeFiles(t *testing.T) {
 			}
 			Volumes map[string]any
 		}
-		if err := yaml.Unmarshal(content, &compose); err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
+		err := yaml.Unmarshal(content, &compose)
+		must.That(t, err == nil, "%s: %v", file, err)
 		for name, s := range compose.Services {
 			check.That(t, s.Image != "" && len(s.Healthcheck.Test) >= 2, "%s: %s: no image or no health check", file, name)
 			named := func(volume string) bool {

@@ -54,9 +54,8 @@ func TestCommandsOfDocuments(t *testing.T) {
 			if err == nil && !cmd.DisableFlagParsing {
 				err = cmd.ParseFlags(rest)
 			}
-			if err != nil && !errors.Is(err, pflag.ErrHelp) && !strings.Contains(err.Error(), "needs an argument") {
-				t.Errorf("%s: %s: %v", filepath.Base(name), line, err)
-			}
+			check.That(t, err == nil || errors.Is(err, pflag.ErrHelp) || strings.Contains(err.Error(), "needs an argument"),
+				"%s: %s: %v", filepath.Base(name), line, err)
 		}
 	}
 	check.That(t, checked >= 100, "only %d commands found", checked)
@@ -158,9 +157,7 @@ func checkShownOutput(t *testing.T, page string) {
 	t.Helper()
 	text := must.Get(os.ReadFile(page))
 	blocks := shownOutput.FindAllSubmatch(text, -1)
-	if len(blocks) == 0 && page == "README.md" {
-		t.Fatal("README.md shows no command on examples/notes")
-	}
+	must.That(t, len(blocks) != 0 || page != "README.md", "README.md shows no command on examples/notes")
 	for _, block := range blocks {
 		out, err := exec.Command("sheaf", shellWords(string(block[1]))[1:]...).Output()
 		if err != nil {
@@ -177,9 +174,8 @@ func checkShownOutput(t *testing.T, page string) {
 			text = bytes.Replace(text, block[0], bytes.Replace(block[0], block[2], []byte(got), 1), 1)
 			continue
 		}
-		if got != shown && !(cut && strings.HasPrefix(got, head)) {
-			t.Errorf("%s prints\n%s\n%s shows\n%s\nsh scripts/readme.sh writes it again", block[1], got, page, shown)
-		}
+		check.That(t, got == shown || cut && strings.HasPrefix(got, head),
+			"%s prints\n%s\n%s shows\n%s\nsh scripts/readme.sh writes it again", block[1], got, page, shown)
 	}
 	if *updateReadme && len(blocks) > 0 {
 		must.Do(t, os.WriteFile(page, text, 0o644))

@@ -190,9 +190,8 @@ func TestKilledReread(t *testing.T) {
 			stopped++
 		}
 		n.run(t, "search", "words")
-		if got := all(); got != want {
-			t.Errorf("round %d: there are\n%s\nand were\n%s", round, got, want)
-		}
+		got = all()
+		check.That(t, got == want, "round %d: there are\n%s\nand were\n%s", round, got, want)
 	}
 	check.Lacks(t, n.run(t, "check"), "older version")
 	t.Logf("%d of 12 were stopped before their end", stopped)

@@ -110,9 +110,8 @@ func TestReadmeSession(t *testing.T) {
 		out, err := exec.Command("sh", "-c", strings.Replace(command, "curl ", "curl --fail-with-body --silent --show-error ",
 			1)).CombinedOutput()
 		check.That(t, err == nil, "%s: %v\n%s", command, err, out)
-		if !strings.Contains(string(out), "git/undo.md") && !strings.Contains(string(out), "api:git.md") {
-			t.Errorf("%s: %s", command, out)
-		}
+		check.That(t, strings.Contains(string(out), "git/undo.md") || strings.Contains(string(out), "api:git.md"), "%s: %s",
+			command, out)
 	}
 }
 
@@ -148,9 +147,8 @@ func change(t *testing.T, method, address, body string) (status int) {
 	req := must.Get(http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body)))
 	req.Header.Set("Content-Type", "application/json")
 	res := must.Get(http.DefaultClient.Do(req))
-	if res.Body.Close(); res.StatusCode >= 300 {
-		t.Fatalf("%s %s: %s", method, address, res.Status)
-	}
+	res.Body.Close()
+	must.That(t, res.StatusCode < 300, "%s %s: %s", method, address, res.Status)
 	return res.StatusCode
 }
 
@@ -233,9 +231,8 @@ func TestMoveNamesGivenDocuments(t *testing.T) {
 		"sheaf copy --given --from 'opensearch://127.0.0.1:1/x' --to embedded --in ")
 	for _, wrong := range []string{"opensearch://127.0.0.1:1/y", "embedded"} {
 		said, err := n.try("copy", "--given", "--from", wrong, "--to", "embedded")
-		if err == nil || wrong != "embedded" && !strings.Contains(said, "it used embedded, "+address) {
-			t.Errorf("copy from %s: %v, %q", wrong, err, said)
-		}
+		check.That(t, err != nil && (wrong == "embedded" || strings.Contains(said, "it used embedded, "+address)),
+			"copy from %s: %v, %q", wrong, err, said)
 	}
 	for _, want := range []string{"\n1 document that came over HTTP was copied\n",
 		"\n0 documents that came over HTTP were copied\n"} {

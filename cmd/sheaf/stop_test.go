@@ -135,9 +135,8 @@ func TestStoppedHTTPServerAnswersRunningCall(t *testing.T) {
 				synctest.Wait()
 				check.Is(t, must.Err(call()), net.ErrClosed, "a call while it ends")
 				<-answered
-				if c.want == "" && fault == nil || c.want != "" && (fault != nil || !strings.Contains(text, c.want)) {
-					t.Errorf("%v %s, want %q", fault, text, c.want)
-				}
+				check.That(t, (c.want != "" || fault != nil) && (c.want == "" || fault == nil && strings.Contains(text, c.want)),
+					"%v %s, want %q", fault, text, c.want)
 				check.NoError(t, <-ended, "the server")
 				client.CloseIdleConnections()
 				time.Sleep(2 * time.Hour) // lets the store that ignores cancellation end

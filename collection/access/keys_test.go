@@ -68,9 +68,8 @@ func TestKeysExpire(t *testing.T) {
 	if _, err := k.Find(young); err != nil {
 		t.Error(err)
 	}
-	if _, _, err := k.Add(access.Grant{}); !errors.Is(err, sheaf.ErrInvalid) {
-		t.Errorf("a grant without scopes: %v", err)
-	}
+	_, _, err = k.Add(access.Grant{})
+	check.That(t, errors.Is(err, sheaf.ErrInvalid), "a grant without scopes: %v", err)
 }
 
 // TestKeysDamaged checks that an unreadable file causes an error instead of "no keys".
@@ -92,9 +91,8 @@ func TestKeysDamaged(t *testing.T) {
 		one(`"hash": "a"}, {"id": "y", "hash": "a", "scopes": ["search"]}]}`): sheaf.ErrCorrupt} {
 		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 		check.Is(t, must.Err(access.OpenKeys(path)), want, "%q", text)
-		if any, err := k.Any(); !any || !errors.Is(err, want) {
-			t.Errorf("%q while open: %v, %v", text, any, err)
-		}
+		any, err := k.Any()
+		check.That(t, any && errors.Is(err, want), "%q while open: %v, %v", text, any, err)
 		check.Is(t, must.Err(k.Find(secret)), want, "%q: find", text)
 	}
 	must.Do(t, os.Remove(path))
@@ -162,12 +160,10 @@ func TestRevokeByIDOrName(t *testing.T) {
 	for _, named := range active {
 		by = append(by, named.By)
 	}
-	if want := []string{"ann", namesake.ID, active[2].ID, active[3].ID}; !slices.Equal(by, want) {
-		t.Errorf("active keys are found by %q, want %q", by, want)
-	}
+	want := []string{"ann", namesake.ID, active[2].ID, active[3].ID}
+	check.That(t, slices.Equal(by, want), "active keys are found by %q, want %q", by, want)
 	for _, c := range []struct{ by, want string }{{"ann", second.ID}, {first.ID, first.ID}, {first.ID, namesake.ID}} {
-		if key, err := k.Revoke(c.by); err != nil || key.ID != c.want {
-			t.Errorf("revoke %s ends %s, %v; want %s", c.by, key.ID, err, c.want)
-		}
+		key, err := k.Revoke(c.by)
+		check.That(t, err == nil && key.ID == c.want, "revoke %s ends %s, %v; want %s", c.by, key.ID, err, c.want)
 	}
 }

@@ -38,20 +38,16 @@ func TestNearestIndexIsUsed(t *testing.T) {
 	loc, _ := find(t, f, deep)
 	check.That(t, !loc.Exists && loc.Root == deep && strings.HasPrefix(loc.Dir, f.Data), "with no index: %+v", loc)
 	made(t, f.Own(notes))
-	if loc, _ = find(t, f, deep); !loc.Exists || loc.Root != notes {
-		t.Errorf("with one above: %+v", loc)
-	}
+	loc, _ = find(t, f, deep)
+	check.That(t, loc.Exists && loc.Root == notes, "with one above: %+v", loc)
 	made(t, f.Own(filepath.Join(notes, "a")))
-	if loc, _ = find(t, f, deep); loc.Root != filepath.Join(notes, "a") {
-		t.Errorf("with a nearer one: %+v", loc)
-	}
-	if loc, _ = find(t, f, notes); loc.Root != notes {
-		t.Errorf("the upper one itself: %+v", loc)
-	}
+	loc, _ = find(t, f, deep)
+	check.That(t, loc.Root == filepath.Join(notes, "a"), "with a nearer one: %+v", loc)
+	loc, _ = find(t, f, notes)
+	check.That(t, loc.Root == notes, "the upper one itself: %+v", loc)
 	other := filepath.Join(top, "notes2", "notes")
-	if a, b := f.Own(notes).Dir, f.Own(other).Dir; a == b {
-		t.Errorf("two folders share %s", a)
-	}
+	a, b := f.Own(notes).Dir, f.Own(other).Dir
+	check.That(t, a != b, "two folders share %s", a)
 }
 
 func TestUnapprovedIndexIsNotUsed(t *testing.T) {
@@ -64,9 +60,8 @@ func TestUnapprovedIndexIsNotUsed(t *testing.T) {
 	check.That(t, !loc.Here && len(notices) == 1 && strings.Contains(notices[0], "sheaf init --here"),
 		"%+v, %q", loc, notices)
 	approved = true
-	if loc, notices = find(t, f, notes); !loc.Here || len(notices) != 0 {
-		t.Errorf("after approval: %+v, %q", loc, notices)
-	}
+	loc, notices = find(t, f, notes)
+	check.That(t, loc.Here && len(notices) == 0, "after approval: %+v, %q", loc, notices)
 }
 
 func TestNamedIndexMustCoverFolder(t *testing.T) {
@@ -74,9 +69,8 @@ func TestNamedIndexMustCoverFolder(t *testing.T) {
 	notes, other := filepath.Join(top, "notes"), filepath.Join(top, "other")
 	f := location.Finder{Index: filepath.Join(top, "index")}
 	made(t, location.Location{Root: notes, Dir: f.Index})
-	if loc, _ := find(t, f, filepath.Join(notes, "a")); loc.Root != notes || loc.Dir != f.Index {
-		t.Errorf("%+v", loc)
-	}
+	loc, _ := find(t, f, filepath.Join(notes, "a"))
+	check.That(t, loc.Root == notes && loc.Dir == f.Index, "%+v", loc)
 	if _, _, err := f.Find(other); !errors.Is(err, sheaf.ErrInvalid) {
 		t.Errorf("a folder that it does not cover: %v", err)
 	}
@@ -95,14 +89,12 @@ func TestNamedIndexMustCoverFolder(t *testing.T) {
 		_, _, err = keys.Add(access.Grant{Scopes: []access.Scope{access.ScopeSearch}})
 	}
 	must.Do(t, err)
-	if loc, _, err := f.Find(notes); err != nil || loc.Exists {
-		t.Errorf("an index that lost its record and has keys: %+v, %v", loc, err)
-	}
+	loc, _, err = f.Find(notes)
+	check.That(t, err == nil && !loc.Exists, "an index that lost its record and has keys: %+v, %v", loc, err)
 	// The folder may also hold the file that the removed command `sheaf adapt` wrote.
 	must.Do(t, os.WriteFile(filepath.Join(f.Index, "words.json"), []byte("{}\n"), 0o600))
-	if loc, _, err := f.Find(notes); err != nil || loc.Exists {
-		t.Errorf("an index that lost its record and has words.json: %+v, %v", loc, err)
-	}
+	loc, _, err = f.Find(notes)
+	check.That(t, err == nil && !loc.Exists, "an index that lost its record and has words.json: %+v, %v", loc, err)
 }
 
 // TestStoreHasKeysOfFolder checks that a folder that moves to a store keeps its keys, unless the store has keys.

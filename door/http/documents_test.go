@@ -268,13 +268,9 @@ func TestFilterByVisiblePropertyNames(t *testing.T) {
 		unknown := strings.Contains(strings.Join(answer.Notes, " "), "is no field or property here")
 		check.That(t, unknown == (c.found == ""), "%s asks for %s: notes %q", c.key, c.query, answer.Notes)
 		for _, r := range answer.Results {
-			if !unknown && string(r.Doc) != c.found {
-				t.Errorf("%s asks for %s: %s", c.key, c.query, r.ID)
-			}
+			check.That(t, unknown || string(r.Doc) == c.found, "%s asks for %s: %s", c.key, c.query, r.ID)
 		}
-		if !unknown && len(answer.Results) == 0 {
-			t.Errorf("%s asks for %s: nothing", c.key, c.query)
-		}
+		check.That(t, unknown || len(answer.Results) != 0, "%s asks for %s: nothing", c.key, c.query)
 	}
 	// Each unknown name is looked up in the store, so their number is bounded: further names need prop.
 	_, body := s.as(t, keys["ann"], "GET", "/v1/search?query="+url.QueryEscape("a:1 b:1 c:1 d:1 kg_entities:PERSON::ann"),
@@ -329,9 +325,8 @@ func TestWritesStayWithinSets(t *testing.T) {
 			c.status)
 		where := map[string]string{"PUT": `"parameter":"id"`, "PATCH": `"pointer":"#/sets"`,
 			"POST": `"pointer":"#/documents/1/`}[c.method]
-		if status == 403 && !strings.Contains(body, where) {
-			t.Errorf("%s: %s %s %s: %s, want %s", c.key, c.method, c.path, c.body, body, where)
-		}
+		check.That(t, status != 403 || strings.Contains(body, where), "%s: %s %s %s: %s, want %s", c.key, c.method, c.path,
+			c.body, body, where)
 	}
 }
 

@@ -258,10 +258,9 @@ func TestPartlyRejectedBatch(t *testing.T) {
 	for id, want := range map[string]int{"api:a.md": 200, "api:c.md": 200, "api:b.md": 404, "api:new.md": 404} {
 		s.want(t, want, "PATCH", "/v1/documents/"+id, `{}`)
 	}
-	if res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "heavy"}`); res.StatusCode != 422 ||
-		!strings.Contains(string(body), "0 of 1 changes are made") || len(found(t, s, "apples")) == 0 {
-		t.Errorf("PUT: %d %s", res.StatusCode, body)
-	}
+	res, body = s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "heavy"}`)
+	check.That(t, res.StatusCode == 422 && strings.Contains(string(body), "0 of 1 changes are made") && len(found(t, s,
+		"apples")) != 0, "PUT: %d %s", res.StatusCode, body)
 }
 
 // TestRejectedAfterCrash checks that a version which the store rejects after a crash is replaced by the one before.
@@ -363,9 +362,8 @@ func TestDeleteRejectedDocument(t *testing.T) {
 		t.Errorf("one is deleted: the status says %+v, kept are %v", list, kept(t, s))
 	}
 	var stored collection.Stored
-	if s.get(t, "DELETE", "/v1/documents/api:b.md", "", &stored); !stored.Deleted {
-		t.Errorf("%+v", stored)
-	}
+	s.get(t, "DELETE", "/v1/documents/api:b.md", "", &stored)
+	check.That(t, stored.Deleted, "%+v", stored)
 	if list := refused(t, s); len(list) > 0 || len(kept(t, s)) > 0 {
 		t.Errorf("both are deleted: the status says %+v, kept are %v", list, kept(t, s))
 	}

@@ -244,9 +244,8 @@ func TestWithoutHost(t *testing.T) {
 		defer conn.Close()
 		fmt.Fprintf(conn, "%sConnection: close\r\n\r\n", head)
 		res := must.Get(http.ReadResponse(bufio.NewReader(conn), nil))
-		if res.Body.Close(); res.StatusCode != status {
-			t.Errorf("%q: %d, want %d", head, res.StatusCode, status)
-		}
+		res.Body.Close()
+		check.That(t, res.StatusCode == status, "%q: %d, want %d", head, res.StatusCode, status)
 	}
 }
 

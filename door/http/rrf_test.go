@@ -179,9 +179,8 @@ func TestRRFSearchesTogether(t *testing.T) {
 			<-l.limits
 		}
 		s.get(t, "POST", rrfPath, fmt.Sprintf(`{"query": "q", "top_k": %d}`, topK), &a)
-		if one, two := <-l.limits, <-l.limits; one != want || two != want {
-			t.Errorf("top_k %d: each search gave %d and %d, want %d", topK, one, two, want)
-		}
+		one, two := <-l.limits, <-l.limits
+		check.That(t, one == want && two == want, "top_k %d: each search gave %d and %d, want %d", topK, one, two, want)
 	}
 }
 

@@ -133,9 +133,8 @@ func TestStoreRemoved(t *testing.T) {
 		res, body := s.ask(t, c.method, c.path, c.body)
 		check.That(t, res.StatusCode == c.without, "%s %s of a place that is gone: %d %s, want %d", c.method, c.path,
 			res.StatusCode, body, c.without)
-		if c.without == 503 && !strings.Contains(string(body), "fill it again with sheaf index --rebuild") {
-			t.Errorf("%s %s says not what to do: %s", c.method, c.path, body)
-		}
+		check.That(t, c.without != 503 || strings.Contains(string(body), "fill it again with sheaf index --rebuild"),
+			"%s %s says not what to do: %s", c.method, c.path, body)
 		store.gone.Store(false)
 		res, body = s.ask(t, c.method, c.path, c.body)
 		check.That(t, res.StatusCode < 300, "%s %s when the place is back: %d %s", c.method, c.path, res.StatusCode, body)
@@ -176,10 +175,8 @@ func TestMissingKeyFile(t *testing.T) {
 					status = 503
 				}
 				res, body := s.ask(t, "GET", address, "", header...)
-				if res.StatusCode != status || gone && res.Header.Get("Retry-After") == "" ||
-					strings.Contains(string(body), "keys.json") {
-					t.Errorf("gone %v: %s: %d %s", gone, address, res.StatusCode, body)
-				}
+				check.That(t, res.StatusCode == status && (!gone || res.Header.Get("Retry-After") != "") &&
+					!strings.Contains(string(body), "keys.json"), "gone %v: %s: %d %s", gone, address, res.StatusCode, body)
 			}
 		}
 	}
@@ -242,10 +239,8 @@ func TestMovedStore(t *testing.T) {
 				c.scopes != "admin" && strings.Contains(text, "birds") {
 				t.Errorf("moved %t: %s by %q: %d %s", moved, c.path, c.scopes, res.StatusCode, text)
 			}
-			if c.path == "/readyz" && !strings.HasSuffix(text, "ok\n") ||
-				strings.HasPrefix(c.path, "/v1/search") && !strings.Contains(text, "git.md") {
-				t.Errorf("moved %t: %s by %q: %s", moved, c.path, c.scopes, text)
-			}
+			check.That(t, (c.path != "/readyz" || strings.HasSuffix(text, "ok\n")) && (!strings.HasPrefix(c.path,
+				"/v1/search") || strings.Contains(text, "git.md")), "moved %t: %s by %q: %s", moved, c.path, c.scopes, text)
 		}
 	}
 }

@@ -173,9 +173,8 @@ func TestCutTextIsReadToEnd(t *testing.T) {
 		answer := call(t, s, "get", map[string]any{"id": next, "budget": 2000}, &got)
 		whole.WriteString(got.Parts[0].Text)
 		next = got.Parts[0].Next
-		if (next == "") == got.Parts[0].Truncated || next != "" && !strings.Contains(answer, next) {
-			t.Fatalf("%+v:\n%s", got, answer)
-		}
+		must.That(t, (next == "") != got.Parts[0].Truncated && (next == "" || strings.Contains(answer, next)), "%+v:\n%s",
+			got, answer)
 		if next == "" {
 			break
 		}
@@ -186,9 +185,8 @@ func TestCutTextIsReadToEnd(t *testing.T) {
 		Parts []struct{ Text string }
 	}
 	// JSON writes each mark with six characters
-	if call(t, long, "get", map[string]any{"id": "marks.md", "budget": 2000}, &marks); len(marks.Parts[0].Text) < 800 {
-		t.Errorf("%d bytes of marks", len(marks.Parts[0].Text))
-	}
+	call(t, long, "get", map[string]any{"id": "marks.md", "budget": 2000}, &marks)
+	check.That(t, len(marks.Parts[0].Text) >= 800, "%d bytes of marks", len(marks.Parts[0].Text))
 	if text := call(t, long, "get", map[string]any{"id": "long.md", "budget": 2000}, nil); strings.Contains(text,
 		"reads on") || !strings.Contains(text, "a larger one gives more") {
 		t.Errorf("within a line: %s", text)
@@ -231,9 +229,8 @@ func TestRepeatedLinkCountsOnce(t *testing.T) {
 	text := call(t, s, "get", map[string]any{"id": "a.md#a", "budget": 200}, &got)
 	check.That(t, len(got.Parts[0].Links) == 0 && got.Parts[0].LeftOut == 1 &&
 		strings.Contains(text, "left out 1 of the headings below, links and tags"), "%+v\n%s", got, text)
-	if call(t, s, "get", map[string]any{"id": "a.md#a"}, &got); len(got.Parts[0].Links) != 1 {
-		t.Errorf("%+v", got)
-	}
+	call(t, s, "get", map[string]any{"id": "a.md#a"}, &got)
+	check.That(t, len(got.Parts[0].Links) == 1, "%+v", got)
 }
 
 // TestBothFormsAreComplete checks that the text and the structured content each have all information.
@@ -335,10 +332,8 @@ func TestEmptyCollection(t *testing.T) {
 	check.That(t, strings.Contains(text, "Nothing was found.") && !strings.Contains(text, "other words"), "similar: %s",
 		text)
 	var absence struct{ Profile string }
-	if call(t, alone, "explain", map[string]any{"query": "okapi", "id": "alone.md"},
-		&absence); absence.Profile != "sheaf" {
-		t.Errorf("explain says profile %q", absence.Profile)
-	}
+	call(t, alone, "explain", map[string]any{"query": "okapi", "id": "alone.md"}, &absence)
+	check.That(t, absence.Profile == "sheaf", "explain says profile %q", absence.Profile)
 	check.Contains(t, call(t, s, "explain", map[string]any{"query": "walrus"}, nil), `Nothing was found for "walrus"`)
 	text = call(t, connect(t, access.Unrestricted()), "search",
 		map[string]any{"query": "zzzz qqqq", "profile": "tree"}, nil)
@@ -389,9 +384,8 @@ func TestExplainWithinABudget(t *testing.T) {
 		must.That(t, len(out.Results) == 2 && out.Tokens <= budget && out.Truncated == (budget < 8000) &&
 			out.Truncated == strings.Contains(text, " of …\n"), "budget %d: %+v\n%s", budget, out, text)
 		had := lines
-		if lines = strings.Count(text, "\n"); lines <= had {
-			t.Errorf("budget %d: %d lines, %d of the smaller one", budget, lines, had)
-		}
+		lines = strings.Count(text, "\n")
+		check.That(t, lines > had, "budget %d: %d lines, %d of the smaller one", budget, lines, had)
 		for _, r := range out.Results {
 			check.That(t, r.Arithmetic != "", "budget %d: nothing of %s", budget, r.ID)
 		}
@@ -425,17 +419,12 @@ func TestCompletion(t *testing.T) {
 	}
 	all, err := complete(s, "id", "", "")
 	check.That(t, err == nil && len(all) == 4, "every document: %q, %v", all, err)
-	if got, err := complete(s, "id", "", "nosuch"); err == nil ||
-		!strings.Contains(err.Error(), "no collection is called") {
-		t.Errorf("%q, %v", got, err)
-	}
-	if got, err := complete(s, "line", "", ""); err == nil || !strings.Contains(err.Error(), "must be collection or id") {
-		t.Errorf("%q, %v", got, err)
-	}
-	if got, err := complete(connect(t, access.Grant{Scopes: []access.Scope{access.ScopeSearch}}), "id", "",
-		""); err != nil || len(got) != 0 {
-		t.Errorf("who may see nothing is told %q, %v", got, err)
-	}
+	got, err := complete(s, "id", "", "nosuch")
+	check.That(t, err != nil && strings.Contains(err.Error(), "no collection is called"), "%q, %v", got, err)
+	got, err = complete(s, "line", "", "")
+	check.That(t, err != nil && strings.Contains(err.Error(), "must be collection or id"), "%q, %v", got, err)
+	got, err = complete(connect(t, access.Grant{Scopes: []access.Scope{access.ScopeSearch}}), "id", "", "")
+	check.That(t, err == nil && len(got) == 0, "who may see nothing is told %q, %v", got, err)
 }
 
 // exampleNotes returns the notes of examples/notes by path.

@@ -125,9 +125,8 @@ func TestBase64Data(t *testing.T) {
 			!strings.Contains(text, "iVBORw0KGgo9"), "%s answers %.300q", tool, text)
 	}
 	read, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "sheaf://notes/notes:r.md"})
-	if err == nil && strings.Contains(read.Contents[0].Text, "iVBORw0KGgo9") {
-		t.Errorf("the resource is %.300q", read.Contents[0].Text)
-	}
+	check.That(t, err != nil || !strings.Contains(read.Contents[0].Text, "iVBORw0KGgo9"), "the resource is %.300q",
+		read.Contents[0].Text)
 }
 
 // TestDocumentCannotEndQuotation checks that a document cannot end the quotation around its text.
@@ -144,12 +143,9 @@ func TestBudget(t *testing.T) {
 	for _, budget := range []int{1, 60, 150, 400, 5000} {
 		var found answer
 		text := call(t, s, "search", map[string]any{"query": "commit git 検索", "budget": budget}, &found)
-		if found.Tokens > budget && len(found.Results) > 0 {
-			t.Errorf("budget %d: %d tokens", budget, found.Tokens)
-		}
-		if strings.Contains(text, "Nothing was found") || strings.Contains(text, "larger one") != (len(found.Results) == 0) {
-			t.Errorf("budget %d, %d results: %s", budget, len(found.Results), text)
-		}
+		check.That(t, found.Tokens <= budget || len(found.Results) == 0, "budget %d: %d tokens", budget, found.Tokens)
+		check.That(t, !strings.Contains(text, "Nothing was found") && strings.Contains(text,
+			"larger one") == (len(found.Results) == 0), "budget %d, %d results: %s", budget, len(found.Results), text)
 		texts := 0
 		for _, r := range found.Results {
 			if r.Text != "" {
@@ -189,9 +185,8 @@ func TestHidden(t *testing.T) {
 	} {
 		r := must.Get(s.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: arguments}))
 		b, _ := json.Marshal(r)
-		if tool != "multi_get" && strings.Contains(string(b), "secret") || strings.Contains(string(b), "is swordfish") {
-			t.Errorf("%s shows what is hidden: %s", tool, b)
-		}
+		check.That(t, (tool == "multi_get" || !strings.Contains(string(b), "secret")) && !strings.Contains(string(b),
+			"is swordfish"), "%s shows what is hidden: %s", tool, b)
 	}
 	hidden, none := "", ""
 	for text, into := range map[string]*string{"secret/key.md": &hidden, "secret/kez.md": &none} {
@@ -200,10 +195,9 @@ func TestHidden(t *testing.T) {
 		*into = strings.ReplaceAll(textOf(r), text, "")
 	}
 	check.That(t, hidden == none, "hidden: %q, missing: %q", hidden, none)
-	if list, err := s.ListResources(t.Context(), nil); err != nil ||
-		len(list.Resources) != 0 && strings.Contains(fmt.Sprint(list.Resources), "secret") {
-		t.Errorf("resources: %v %v", list, err)
-	}
+	list, err := s.ListResources(t.Context(), nil)
+	check.That(t, err == nil && (len(list.Resources) == 0 || !strings.Contains(fmt.Sprint(list.Resources), "secret")),
+		"resources: %v %v", list, err)
 }
 
 // TestResources checks that every document is listed, and that every passage can be read by the URI
@@ -222,10 +216,8 @@ func TestResources(t *testing.T) {
 		uris = append(uris, r.URI)
 	}
 	for _, u := range uris {
-		if got, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: u}); err != nil ||
-			got.Contents[0].Text == "" {
-			t.Errorf("%s: %v", u, err)
-		}
+		got, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: u})
+		check.That(t, err == nil && got.Contents[0].Text != "", "%s: %v", u, err)
 		for tool, args := range map[string]any{"get": map[string]any{"id": u},
 			"multi_get": map[string]any{"ids": []string{u}}, "similar": map[string]any{"id": u},
 			"context": map[string]any{"id": u}, "explain": map[string]any{"query": "undo", "id": u}} {
@@ -322,10 +314,8 @@ func TestCallsAreAdmitted(t *testing.T) {
 		call := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`,
 			tool, arguments)
 		_, body, err := post(t.Context(), web, call)
-		if err != nil || strings.Contains(body, `"isError":true`) ||
-			!strings.Contains(body, "git") && !strings.Contains(body, "notes") {
-			t.Errorf("%s: %v %s", tool, err, body)
-		}
+		check.That(t, err == nil && !strings.Contains(body, `"isError":true`) && (strings.Contains(body, "git") ||
+			strings.Contains(body, "notes")), "%s: %v %s", tool, err, body)
 		n := inside.Load()
 		check.That(t, n == 0, "%s: %d calls never left", tool, n)
 		refuse.Store(true)

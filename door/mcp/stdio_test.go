@@ -119,10 +119,8 @@ func TestNewestProtocol(t *testing.T) {
 	} {
 		l := r.ask(c.method, "{"+c.params+meta+"}")
 		var result struct{ ResultType, CacheScope string }
-		if l.Error != nil || json.Unmarshal(l.Result, &result) != nil || result.ResultType != "complete" ||
-			(result.CacheScope == "private") != c.cacheable {
-			t.Errorf("%s %s: %+v %.300s", c.method, c.params, l.Error, l.Result)
-		}
+		check.That(t, l.Error == nil && json.Unmarshal(l.Result, &result) == nil && result.ResultType == "complete" &&
+			(result.CacheScope == "private") == c.cacheable, "%s %s: %+v %.300s", c.method, c.params, l.Error, l.Result)
 	}
 }
 
@@ -134,9 +132,8 @@ func TestRawRequests(t *testing.T) {
 	fmt.Fprintln(r.in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	for _, method := range []string{"ping", "tools/list", "resources/list", "resources/templates/list"} {
 		for _, params := range []string{"", "{}"} {
-			if l := r.ask(method, params); l.Error != nil {
-				t.Errorf("%s %q: %+v", method, params, l.Error)
-			}
+			l := r.ask(method, params)
+			check.That(t, l.Error == nil, "%s %q: %+v", method, params, l.Error)
 		}
 	}
 	methods := []string{"ping", "tools/list", "tools/call", "resources/list", "resources/templates/list", "resources/read",
@@ -161,9 +158,8 @@ func TestRawRequests(t *testing.T) {
 		check.That(t, l.Error != nil, "%.100s: %s", text, l.Result)
 	}
 	fmt.Fprintln(r.in)
-	if l := r.ask("tools/call", `{"name":"search","arguments":{"query":"undo commit"}}`); l.Error != nil {
-		t.Errorf("after all that: %+v", l.Error)
-	}
+	l := r.ask("tools/call", `{"name":"search","arguments":{"query":"undo commit"}}`)
+	check.That(t, l.Error == nil, "after all that: %+v", l.Error)
 }
 
 // TestMessageList checks that the server refuses a list of messages in every version of the protocol, and
@@ -190,9 +186,8 @@ func TestMessageList(t *testing.T) {
 		refuse()
 		r.ask("initialize", `{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}`)
 		refuse()
-		if l := r.ask("ping", ""); l.Error != nil {
-			t.Errorf("%s: after all that: %+v", version, l.Error)
-		}
+		l := r.ask("ping", "")
+		check.That(t, l.Error == nil, "%s: after all that: %+v", version, l.Error)
 	}
 }
 
@@ -229,24 +224,20 @@ func TestInputEnds(t *testing.T) {
 			}
 			synctest.Wait() // the server notices the end before the store answers
 			close(b.free)
-			if err := <-done; stopped != errors.Is(err, context.Canceled) || (!stopped && err != nil) {
-				t.Errorf("stopped %t: %v", stopped, err)
-			}
+			err := <-done
+			check.That(t, stopped == errors.Is(err, context.Canceled) && (stopped || err == nil), "stopped %t: %v", stopped, err)
 			stop()
 			_ = say.Close()
 			got := map[int]bool{}
 			for text := range strings.Lines(out.String()) {
 				var l line
-				if err := json.Unmarshal([]byte(text), &l); err != nil || l.Error != nil ||
-					(string(l.RawID) != "1" && !strings.Contains(string(l.Result), "move the")) {
-					t.Errorf("stopped %t: %s (%v)", stopped, text, err)
-				}
+				err := json.Unmarshal([]byte(text), &l)
+				check.That(t, err == nil && l.Error == nil && (string(l.RawID) == "1" || strings.Contains(string(l.Result),
+					"move the")), "stopped %t: %s (%v)", stopped, text, err)
 				_ = json.Unmarshal(l.RawID, &l.ID)
 				got[l.ID] = true
 			}
-			if len(got) != 4 && !stopped || !got[1] || !got[2] {
-				t.Errorf("stopped %t: answers to %v", stopped, got)
-			}
+			check.That(t, (len(got) == 4 || stopped) && got[1] && got[2], "stopped %t: answers to %v", stopped, got)
 		})
 	}
 }
@@ -343,9 +334,8 @@ func TestInvalidMessage(t *testing.T) {
 func TestErrorCodes(t *testing.T) {
 	web := overHTTP(t, mcp.Options{}, access.Unrestricted(), nil)
 	r := startRaw(t)
-	if l := r.ask("tools/list", "{}"); l.Error == nil || l.Error.Code != -32600 {
-		t.Errorf("before the session has begun: %+v", l.Error)
-	}
+	l := r.ask("tools/list", "{}")
+	check.That(t, l.Error != nil && l.Error.Code == -32600, "before the session has begun: %+v", l.Error)
 	r.ask("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}`)
 	for _, c := range []struct {
 		method, params string

@@ -35,9 +35,7 @@ func TestScanResultsNameLines(t *testing.T) {
 		text := call(t, s, "search", arguments, &found)
 		must.That(t, len(found.Results) >= 2, "%v: %+v", arguments, found)
 		for _, r := range found.Results {
-			if r.Text == "" && arguments["details"] == nil {
-				t.Errorf("%v: %s has no text", arguments, r.ID)
-			}
+			check.That(t, r.Text != "" || arguments["details"] != nil, "%v: %s has no text", arguments, r.ID)
 			check.That(t, strings.Contains(text, "id "+r.ID+","), "%v: %s is not in the text:\n%s", arguments, r.ID, text)
 			for _, id := range []string{r.ID, r.URI} {
 				got := call(t, s, "get", map[string]any{"id": id}, nil)

@@ -134,9 +134,7 @@ func BenchmarkCatalog(b *testing.B) {
 	})
 	b.Run("record", func(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
-			if _, err := v.Record(m.docs[i*7919%len(m.docs)]); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, must.Err(v.Record(m.docs[i*7919%len(m.docs)])))
 		}
 	})
 	b.Run("every file", func(b *testing.B) {

@@ -34,9 +34,7 @@ func TestOutlinesAreBounded(t *testing.T) {
 		for i := from; i < len(put); i++ {
 			doc := &put[i].Document
 			o := v.Outline(doc.ID)
-			if o == nil || v.Node(doc.Chunks[0].ID) == nil {
-				t.Fatalf("%s is missing: %v", doc.ID, v.Err())
-			}
+			must.That(t, o != nil && v.Node(doc.Chunks[0].ID) != nil, "%s is missing: %v", doc.ID, v.Err())
 			size += outlineSize(o)
 		}
 		return size

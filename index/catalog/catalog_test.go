@@ -84,9 +84,8 @@ func TestRecordsRoundTrip(t *testing.T) {
 		}
 	}
 	check.Equal(t, v.Docs(), len(want), "documents")
-	if text, err := v.Text("notes:window.md"); err != nil || string(text) != sample {
-		t.Errorf("stored text: %q, %v", text, err)
-	}
+	text, err := v.Text("notes:window.md")
+	check.That(t, err == nil && string(text) == sample, "stored text: %q, %v", text, err)
 }
 
 // TestHistories compares the catalog with a map after random updates of all sizes, and reopens it now and then. In the
@@ -119,9 +118,8 @@ func TestHistories(t *testing.T) {
 			for _, rec := range u.Put {
 				model[rec.Document.ID] = rec
 			}
-			if err := c.Update(context.Background(), u); err != nil {
-				t.Fatalf("seed %d step %d: %v", seed, step, err)
-			}
+			err := c.Update(context.Background(), u)
+			must.That(t, err == nil, "seed %d step %d: %v", seed, step, err)
 			if r.IntN(5) == 0 {
 				c = openIn(t, fsys, "/c")
 			}
@@ -149,10 +147,9 @@ func compare(t *testing.T, c *catalog.Catalog, model map[sheaf.ID]catalog.Record
 		ids = append(ids, id)
 		chunks += len(model[id].Document.Chunks)
 	}
-	if len(ids) != len(model) || !slices.IsSorted(ids) || v.Docs() != len(model) || v.Chunks() != chunks {
-		t.Fatalf("%s: %d documents listed, %d and %d chunks counted, want %d and %d", where, len(ids), v.Docs(), v.Chunks(),
-			len(model), chunks)
-	}
+	must.That(t, len(ids) == len(model) && slices.IsSorted(ids) && v.Docs() == len(model) && v.Chunks() == chunks,
+		"%s: %d documents listed, %d and %d chunks counted, want %d and %d", where, len(ids), v.Docs(), v.Chunks(),
+		len(model), chunks)
 	in := map[sheaf.ID][]sheaf.ID{}
 	for id, rec := range model {
 		got, err := v.Record(id)
@@ -171,9 +168,8 @@ func compare(t *testing.T, c *catalog.Catalog, model map[sheaf.ID]catalog.Record
 	}
 	for id := range model {
 		slices.Sort(in[id])
-		if got := v.Backlinks(id); !slices.Equal(got, in[id]) {
-			t.Fatalf("%s: back-links of %s are %v, want %v", where, id, got, in[id])
-		}
+		got := v.Backlinks(id)
+		must.That(t, slices.Equal(got, in[id]), "%s: back-links of %s are %v, want %v", where, id, got, in[id])
 	}
 	must.Do(t, v.Err())
 }
@@ -256,9 +252,8 @@ func TestChunk(t *testing.T) {
 		check.That(t, ok && ch.Doc.Path() == want && ch.ID == id, "%s: %v", id, ch)
 	}
 	for _, id := range []sheaf.ID{"notes:x.md#nope", "notes:none.md", "other:x.md", "", "#"} {
-		if ch, ok := v.Chunk(id); ok || v.Err() != nil {
-			t.Errorf("%q: %v, %v", id, ch, v.Err())
-		}
+		ch, ok := v.Chunk(id)
+		check.That(t, !ok && v.Err() == nil, "%q: %v, %v", id, ch, v.Err())
 	}
 }
 
@@ -363,9 +358,8 @@ func TestReaderFollowsRemadeIndex(t *testing.T) {
 	must.Do(t, reader.Reload())
 	v := reader.View()
 	defer v.Close()
-	if _, ok := v.Document("notes:new.md"); !ok || v.Docs() != 1 {
-		t.Errorf("the reader still sees the old catalog: %v", v.Err())
-	}
+	_, ok := v.Document("notes:new.md")
+	check.That(t, ok && v.Docs() == 1, "the reader still sees the old catalog: %v", v.Err())
 }
 
 // TestOutlines checks that outlines and nodes, which ranking uses, agree with the full records of
@@ -412,9 +406,7 @@ func TestOutlines(t *testing.T) {
 		n := v.Node(id)
 		check.That(t, n == nil, "node of %q: %+v", id, n)
 	}
-	if v.Outline("t:none.md") != nil || v.Err() != nil {
-		t.Errorf("a document that is not there: %v", v.Err())
-	}
+	check.That(t, v.Outline("t:none.md") == nil && v.Err() == nil, "a document that is not there: %v", v.Err())
 }
 
 func TestTreeNames(t *testing.T) {
@@ -467,7 +459,6 @@ func TestClosed(t *testing.T) {
 	}
 	again := open(t, dir).View()
 	defer again.Close()
-	if _, ok := again.Document("notes:a.md"); !ok || again.Err() != nil {
-		t.Errorf("opened again: %v", again.Err())
-	}
+	_, ok := again.Document("notes:a.md")
+	check.That(t, ok && again.Err() == nil, "opened again: %v", again.Err())
 }

@@ -29,9 +29,7 @@ func readAll(t testing.TB, fsys vfs.FS, name string) []byte {
 func writeAll(t testing.TB, fsys vfs.FS, name string, data []byte) {
 	t.Helper()
 	f := must.Get(fsys.Create(name))
-	if _, err := f.Write(data); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, must.Err(f.Write(data)))
 	must.Do(t, errors.Join(f.Sync(), f.Close()))
 }
 
@@ -158,7 +156,7 @@ func told(t *testing.T, where, file string, faults []error) {
 func TestFlippedBytes(t *testing.T) {
 	files := smallCatalog(t)
 	want, faults := answers(restore(t, files))
-	must.That(t, len(want) == 22 && len(faults) <= 0, "%d answers of the sound catalog, %v", len(want), faults)
+	must.That(t, len(want) == 22 && len(faults) == 0, "%d answers of the sound catalog, %v", len(want), faults)
 	flips, refused, step := 0, 0, 1
 	if testing.Short() {
 		step = 13

@@ -55,10 +55,9 @@ func TestWorkedExample(t *testing.T) {
 	}
 	blocks, _ := r.Section("blocks")
 	data, _ := r.Section("data")
-	if len(blocks) != 20 || le.Uint64(blocks) != 0 || int(le.Uint32(blocks[8:])) != len(data) ||
-		le.Uint32(blocks[12:]) != 29 || le.Uint32(blocks[16:]) != sectionfile.Checksum(data) {
-		t.Errorf("blocks is % x, the data has %d bytes", blocks, len(data))
-	}
+	check.That(t, len(blocks) == 20 && le.Uint64(blocks) == 0 && int(le.Uint32(blocks[8:])) == len(data) &&
+		le.Uint32(blocks[12:]) == 29 && le.Uint32(blocks[16:]) == sectionfile.Checksum(data),
+		"blocks is % x, the data has %d bytes", blocks, len(data))
 	unpacker := must.Get(zstd.NewReader(nil))
 	defer unpacker.Close()
 	want := "1c 01 41 00 00 00 00 00 00 00 00 00 02 82 00 00 00 00 00 0c 01 c1 02 01 04 00 02 01 00"

@@ -67,9 +67,7 @@ func FuzzSegment(f *testing.F) {
 		for i, section := range [][]byte{data, states, ids, groups, blocks, texts, pieces, names, targets, labels} {
 			w.Section(fuzzed[i], section)
 		}
-		if _, err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, must.Err(w.Close()))
 		p := must.Get(json.Marshal(payload{Format: format, Segments: []segmentInfo{{"catalog-000000000001", 1}}, Docs: 1}))
 		must.Do(t, manifest.Publish(fsys, "/c",
 			manifest.Manifest{Generation: 1, Files: []string{"catalog-000000000001"}, Payload: p}))
@@ -135,7 +133,7 @@ func askEverything(t *testing.T, fsys vfs.FS) {
 	after := sound.View()
 	defer after.Close()
 	faults := after.Check()
-	must.That(t, len(faults) <= 0, "what was made of the rest is not sound: %v", faults)
+	must.That(t, len(faults) == 0, "what was made of the rest is not sound: %v", faults)
 }
 
 // FuzzPayload checks that Open succeeds or reports the fault for any manifest and list.
@@ -157,9 +155,7 @@ func FuzzPayload(f *testing.F) {
 			var e encoder
 			e.b = append(e.b, byte(size), byte(size>>8), byte(size>>16), byte(size>>24), byte(size>>32), byte(size>>40), 0, 0)
 			w.Section(sectionSize, e.b)
-			if _, err := w.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, must.Err(w.Close()))
 		}
 		must.Do(t, manifest.Publish(fsys, "/c",
 			manifest.Manifest{Generation: 1, Files: []string{kindSkipped, kindPending, kindSettings},

@@ -313,16 +313,14 @@ func compareLinks(t *testing.T, c *catalog.Catalog, model collection, where stri
 			got, want []sheaf.ID
 		}{{"links", v.Links(id), out[id]}, {"back-links", v.Backlinks(id), in[id]}} {
 			slices.Sort(list.want)
-			if want := slices.Compact(list.want); !slices.Equal(list.got, want) {
-				t.Fatalf("%s: %s of %s are %q, want %q", where, list.name, id, list.got, want)
-			}
+			want := slices.Compact(list.want)
+			must.That(t, slices.Equal(list.got, want), "%s: %s of %s are %q, want %q", where, list.name, id, list.got, want)
 		}
 		for range 2 { // the second pass reads from the cache
 		}
 	}
-	if err := v.Err(); err != nil {
-		t.Fatalf("%s: %v", where, err)
-	}
+	err := v.Err()
+	must.That(t, err == nil, "%s: %v", where, err)
 	return resolved
 }
 
@@ -344,10 +342,9 @@ func compareAmong(t *testing.T, c *catalog.Catalog, all collection, r *rand.Rand
 		var out []sheaf.ID
 		for _, l := range rec.Document.Chunks[0].Links {
 			want := some.resolve(from, l)
-			if got, ok := v.ResolveAmong(among, from, l); got != want || ok != (want != "") {
-				t.Fatalf("%s: among %d of %d, %s -> %v %q leads to %q, want %q", where, len(some), len(all), from, l.Kind, l.Target,
-					got, want)
-			}
+			got, ok := v.ResolveAmong(among, from, l)
+			must.That(t, got == want && ok == (want != ""), "%s: among %d of %d, %s -> %v %q leads to %q, want %q", where,
+				len(some), len(all), from, l.Kind, l.Target, got, want)
 			if want != "" && want != from {
 				out, in[want] = append(out, want), append(in[want], from)
 			}
@@ -364,9 +361,8 @@ func compareAmong(t *testing.T, c *catalog.Catalog, all collection, r *rand.Rand
 			t.Fatalf("%s: among %d of %d, back-links of %s are %q, want %q", where, len(some), len(all), id, got, want)
 		}
 	}
-	if err := v.Err(); err != nil {
-		t.Fatalf("%s: %v", where, err)
-	}
+	err := v.Err()
+	must.That(t, err == nil, "%s: %v", where, err)
 }
 
 // TestReferencesKeepBacklinks checks that asking for the references of a document does not change

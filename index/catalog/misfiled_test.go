@@ -53,9 +53,8 @@ func TestDocumentsFiledByOtherVersion(t *testing.T) {
 		must.Do(t, c.Update(t.Context(), again))
 		faults("written as a whole", 0)
 		v := c.View()
-		if len(v.segments) != 1 || v.segments[0].n != v.Docs() {
-			t.Errorf("%d segments, %d documents", len(v.segments), v.Docs())
-		}
+		check.That(t, len(v.segments) == 1 && v.segments[0].n == v.Docs(), "%d segments, %d documents", len(v.segments),
+			v.Docs())
 		v.Close()
 	}
 	all := Update{Whole: true}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sheaf/index/vfs"
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/text/analysis"
 )
@@ -40,9 +41,7 @@ func TestIdleMergeChoosesSegments(t *testing.T) {
 			ix.options.Memory = c.memory
 		}
 		chunks, segments := left(t, ix)
-		if segments != len(c.chunks) {
-			t.Fatalf("%s: %d segments before, want %d", c.name, segments, len(c.chunks))
-		}
+		must.That(t, segments == len(c.chunks), "%s: %d segments before, want %d", c.name, segments, len(c.chunks))
 		restNow(t, ix)
 		if after, segments := left(t, ix); after != chunks || segments != c.left {
 			t.Errorf("%s: %d chunks in %d segments, want %d in %d", c.name, after, segments, chunks, c.left)
@@ -87,9 +86,7 @@ func TestIdleMergeBegins(t *testing.T) {
 				ix.waitForMerges(t.Context()) // it holds the lock until its end
 				return
 			}
-			if t.Context().Err() != nil {
-				t.Fatalf("after %s nothing was joined", after)
-			}
+			must.That(t, t.Context().Err() == nil, "after %s nothing was joined", after)
 		}
 	}
 	joined("opening")
@@ -99,9 +96,8 @@ func TestIdleMergeBegins(t *testing.T) {
 	joined("a load of another process")
 	load := must.Get(other.Begin(t.Context()))
 	commitsBeside := errors.Join(load.Add(t.Context(), nil, randomChunks(rng, 4000, 200, 300)), load.Commit(t.Context()))
-	if _, segments := left(t, ix); segments != 2 {
-		t.Errorf("while another process has the lock: %d segments, want 2", segments)
-	}
+	_, segments := left(t, ix)
+	check.That(t, segments == 2, "while another process has the lock: %d segments, want 2", segments)
 	must.Do(t, errors.Join(commitsBeside, load.Close()))
 	joined("another process had the lock")
 	must.Do(t, ix.Close())
@@ -121,13 +117,11 @@ func TestIdleMergeAfterLoads(t *testing.T) {
 		return n
 	}
 	load := must.Get(ix.Begin(t.Context()))
-	if n := segments(); n != 2 {
-		t.Errorf("beside a load: %d segments, want 2", n)
-	}
+	n := segments()
+	check.That(t, n == 2, "beside a load: %d segments, want 2", n)
 	must.Do(t, load.Close())
-	if n := segments(); n != 1 {
-		t.Errorf("after it: %d segments, want 1", n)
-	}
+	n = segments()
+	check.That(t, n == 1, "after it: %d segments, want 1", n)
 }
 
 // TestIdleMergePaused checks that an idle index does nothing while merges are paused, and leaves loads their memory.
@@ -143,18 +137,14 @@ func TestIdleMergePaused(t *testing.T) {
 	for range 2 {
 		ix.stopIdleTimer() // as if the timer fired
 		ix.idleMerge()
-		if ix.merge.running.Load() || ix.merge.rest.Stop() {
-			t.Error("merges are paused, and one has begun or is about to")
-		}
+		check.That(t, !ix.merge.running.Load() && !ix.merge.rest.Stop(),
+			"merges are paused, and one has begun or is about to")
 	}
 	ix.ResumeMerges()
-	if !ix.merge.rest.Stop() {
-		t.Error("nothing rests once merges go on")
-	}
+	check.That(t, ix.merge.rest.Stop(), "nothing rests once merges go on")
 	restNow(t, ix)
-	if _, segments := left(t, ix); segments != 1 {
-		t.Errorf("once merges go on: %d segments, want 1", segments)
-	}
+	_, segments := left(t, ix)
+	check.That(t, segments == 1, "once merges go on: %d segments, want 1", segments)
 	if err := ix.Close(); err != nil {
 		t.Error(err)
 	}
@@ -189,19 +179,14 @@ func TestIdleMergeAfterFault(t *testing.T) {
 		return err
 	}
 	for range 2 {
-		if err := begin(); !errors.Is(err, ErrLocked) {
-			t.Fatalf("after a publication that failed another process writes: %v", err)
-		}
-		if !ix.merge.rest.Stop() {
-			t.Fatal("nothing is tried again after a publication that failed")
-		}
+		err := begin()
+		must.That(t, errors.Is(err, ErrLocked), "after a publication that failed another process writes: %v", err)
+		must.That(t, ix.merge.rest.Stop(), "nothing is tried again after a publication that failed")
 		restNow(t, ix)
 	}
 	full = false
 	restNow(t, ix)
-	if err := begin(); err != nil {
-		t.Errorf("once there is space: %v", err)
-	}
+	check.NoError(t, begin(), "once there is space")
 	if err := errors.Join(other.Close(), ix.Close()); err != nil {
 		t.Error(err)
 	}
@@ -219,10 +204,8 @@ func TestThrottle(t *testing.T) {
 			searches.Store(searching)
 			began := time.Now()
 			must.Do(t, slow.wait(t.Context(), written))
-			if rested := time.Since(began); rested != want {
-				t.Errorf("%d bytes after work of %v beside %d searches: a rest of %v, want %v", written, works, searching, rested,
-					want)
-			}
+			check.Equal(t, time.Since(began), want, "%d bytes after work of %v beside %d searches: a rest of", written, works,
+				searching)
 		}
 		const ms = time.Millisecond
 		step(0, 0, 0, 0)

@@ -102,21 +102,18 @@ func TestMemoryBounds(t *testing.T) {
 			must.That(t, int64(input) >= 2*c.memory, "%d bytes of texts are no more than the load may keep", input)
 			// Lists and hash tables have spare capacity, and blocks of memory have unused ends. The
 			// limit also covers memory that the code does not count.
-			if most, may := beside.Load(), counted(c.memory); most > may+may/4+int64(c.goroutines)<<19 || most < may/2 ||
-				c.memory >= 16<<20 && most > c.memory {
-				t.Errorf("%d bytes are taken beside the heap, with %d allowed", most, c.memory)
-			}
+			most, may := beside.Load(), counted(c.memory)
+			check.That(t, most <= may+may/4+int64(c.goroutines)<<19 && most >= may/2 && (c.memory < 16<<20 || most <= c.memory),
+				"%d bytes are taken beside the heap, with %d allowed", most, c.memory)
 			// The heap holds list encoders, file buffers, and open segments. With the race detector
 			// all memory is on the heap, and garbage between two collections counts too.
-			if mapped.Load() && heap > c.memory/4+4<<20+int64(s.Stats().Segments)<<14 {
-				t.Errorf("%d bytes live on the heap, with %d allowed", heap, c.memory)
-			}
+			check.That(t, !mapped.Load() || heap <= c.memory/4+4<<20+int64(s.Stats().Segments)<<14,
+				"%d bytes live on the heap, with %d allowed", heap, c.memory)
 			must.Do(t, load.Close())
 			left := offheap.InUse() - taken
 			check.That(t, left == 0, "%d bytes are not given back when a load is closed", left)
-			if err := load.Add(context.Background(), nil, batches[0]); err == nil {
-				t.Error("a load that is closed takes chunks")
-			}
+			err = load.Add(context.Background(), nil, batches[0])
+			check.That(t, err != nil, "a load that is closed takes chunks")
 		})
 	}
 }
@@ -125,9 +122,8 @@ func TestMemoryBounds(t *testing.T) {
 func TestCountedMemory(t *testing.T) {
 	for _, allowed := range []int64{1, 2, 1 << 20, LeastMemory - 1, LeastMemory, 64 << 20, DefaultMemory, 1 << 40} {
 		n := counted(allowed)
-		if n < 1 || n > allowed || allowed >= LeastMemory && n != allowed-baseMemory {
-			t.Errorf("of %d bytes %d may be counted", allowed, n)
-		}
+		check.That(t, n >= 1 && n <= allowed && (allowed < LeastMemory || n == allowed-baseMemory),
+			"of %d bytes %d may be counted", allowed, n)
 		if m := mergeMemory(allowed); m < 0 || m+allowed/mergeShare != n {
 			t.Errorf("of %d bytes merges may take %d beside a load that joins runs", allowed, m)
 		}

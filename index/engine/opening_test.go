@@ -57,9 +57,8 @@ func TestOpeningReads(t *testing.T) {
 		t.Logf("%d chunks: %v", n, read)
 		check.That(t, read.Files == 1 && read.Pages <= openedPages,
 			"%d chunks: %v are looked at, of one segment at most %d may be", n, read, openedPages)
-		if before.Files > 0 && (read.Size < 8*before.Size || read.Pages > before.Pages+4 || read.Bytes > before.Bytes+16) {
-			t.Errorf("%d chunks: %v; a tenth of them: %v", n, read, before)
-		}
+		check.That(t, before.Files <= 0 || read.Size >= 8*before.Size && read.Pages <= before.Pages+4 &&
+			read.Bytes <= before.Bytes+16, "%d chunks: %v; a tenth of them: %v", n, read, before)
 		before = read
 	}
 }

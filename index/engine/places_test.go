@@ -36,9 +36,7 @@ func TestPlaces(t *testing.T) {
 				if ok {
 					found++
 				}
-				if ok && other != at {
-					t.Errorf("%.40q is at %v, want %v", want, other, at)
-				}
+				check.That(t, !ok || other == at, "%.40q is at %v, want %v", want, other, at)
 			}
 			check.That(t, found >= rounds*9/10, "the cache has %d of %d chunks right after", found, rounds)
 		})

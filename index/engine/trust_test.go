@@ -172,13 +172,10 @@ func flip(t *testing.T, dir, path string, data []byte, i int, want string) bool 
 	}
 	found := faults(dir)
 	for _, err := range found {
-		if !strings.Contains(err.Error(), name) || errors.Is(err, ErrCorrupt) && !faultPlace.MatchString(err.Error()) {
-			t.Fatalf("byte %d of %s flipped, and the fault does not say where: %v", i, name, err)
-		}
+		must.That(t, strings.Contains(err.Error(), name) && (!errors.Is(err, ErrCorrupt) ||
+			faultPlace.MatchString(err.Error())), "byte %d of %s flipped, and the fault does not say where: %v", i, name, err)
 	}
-	if len(found) == 0 && data[i] != 0 {
-		t.Fatalf("byte %d of %s flipped: no fault is found", i, name)
-	}
+	must.That(t, len(found) != 0 || data[i] == 0, "byte %d of %s flipped: no fault is found", i, name)
 	return len(found) > 0
 }
 
@@ -218,9 +215,8 @@ func TestFlippedLists(t *testing.T) {
 		if testing.Short() && n%7 > 0 {
 			continue
 		}
-		if !flip(t, dir, path, data, i, want) && n < lists {
-			t.Errorf("byte %d of %s, a checksum, flipped: no fault is found", i, name)
-		}
+		check.That(t, flip(t, dir, path, data, i, want) || n >= lists,
+			"byte %d of %s, a checksum, flipped: no fault is found", i, name)
 	}
 }
 
@@ -253,9 +249,8 @@ func TestMergeGolden(t *testing.T) {
 	must.Do(t, ix.Merge(t.Context()))
 	s := must.Get(ix.Acquire())
 	st := s.Stats()
-	if faults := s.Check(t.Context(), nil); st.Segments != 1 || len(faults) > 0 {
-		t.Errorf("%d segments, want 1; faults %v", st.Segments, faults)
-	}
+	faults := s.Check(t.Context(), nil)
+	check.That(t, st.Segments == 1 && len(faults) == 0, "%d segments, want 1; faults %v", st.Segments, faults)
 	must.Do(t, s.Release())
 	commit(t, ix, []string{"new", "other"}, nil)
 	must.Do(t, errors.Join(ix.Merge(t.Context()), ix.Close()))

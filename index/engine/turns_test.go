@@ -27,9 +27,8 @@ func TestProcessesWriteInTurns(t *testing.T) {
 		}
 		load, err := ix.Begin(t.Context())
 		must.That(t, err == nil, "load %d: %v", n, err)
-		if _, err := other.Begin(t.Context()); !errors.Is(err, ErrLocked) {
-			t.Fatalf("beside a load: %v, want ErrLocked", err)
-		}
+		_, err = other.Begin(t.Context())
+		must.That(t, errors.Is(err, ErrLocked), "beside a load: %v, want ErrLocked", err)
 		must.Do(t, errors.Join(load.Add(t.Context(), nil, randomChunks(rng, n, 1, 40)), load.Commit(t.Context()),
 			load.Close()))
 		must.That(t, ix.waitForMerges(t.Context()), "%v", t.Context().Err())
@@ -64,9 +63,8 @@ func TestEmpty(t *testing.T) {
 	commit(t, ix, nil, randomChunks(rng, 4, 2, 40))
 	for _, ix := range []*Index{ix, testIndex(t, dir)} {
 		s := must.Get(ix.Acquire())
-		if st, faults := s.Stats(), s.Check(t.Context(), nil); st.Chunks != 2 || len(faults) > 0 {
-			t.Errorf("%d chunks, want 2, %v", st.Chunks, faults)
-		}
+		st, faults := s.Stats(), s.Check(t.Context(), nil)
+		check.That(t, st.Chunks == 2 && len(faults) == 0, "%d chunks, want 2, %v", st.Chunks, faults)
 		must.Do(t, s.Release())
 	}
 }

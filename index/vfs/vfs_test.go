@@ -65,24 +65,19 @@ func TestBehavior(t *testing.T) {
 				n == 1 && errors.Is(atErr, io.EOF), "read %q %v, %v %v, %d %v", data, err, info, statErr, n, atErr)
 			must.Do(t, f.Close())
 			write(t, c.fs, x, "", true)
-			if names, err := c.fs.List(dir); err != nil || !slices.Equal(names, []string{"x", "y"}) {
-				t.Errorf("list %v, %v", names, err)
-			}
-			if names, err := c.fs.List(filepath.Dir(dir)); err != nil || !slices.Equal(names, []string{"b"}) {
-				t.Errorf("list %v, %v", names, err)
-			}
+			names, err := c.fs.List(dir)
+			check.That(t, err == nil && slices.Equal(names, []string{"x", "y"}), "list %v, %v", names, err)
+			names, err = c.fs.List(filepath.Dir(dir))
+			check.That(t, err == nil && slices.Equal(names, []string{"b"}), "list %v, %v", names, err)
 			must.Do(t, c.fs.SyncDir(dir))
-			if info, err := c.fs.Stat(dir); err != nil || !info.IsDir() {
-				t.Errorf("stat %v, %v", info, err)
-			}
+			info, err = c.fs.Stat(dir)
+			check.That(t, err == nil && info.IsDir(), "stat %v, %v", info, err)
 			check.Equal(t, read(t, c.fs, x), "", "an empty file")
-			if err := c.fs.Remove(dir); err == nil {
-				t.Error("a folder with files was removed")
-			}
+			err = c.fs.Remove(dir)
+			check.That(t, err != nil, "a folder with files was removed")
 			empty := filepath.Join(dir, "empty")
-			if err := errors.Join(c.fs.MkdirAll(empty), c.fs.Remove(empty)); err != nil || second(c.fs.Stat(empty)) == nil {
-				t.Errorf("an empty folder: %v", err)
-			}
+			err = errors.Join(c.fs.MkdirAll(empty), c.fs.Remove(empty))
+			check.That(t, err == nil && second(c.fs.Stat(empty)) != nil, "an empty folder: %v", err)
 			must.Do(t, c.fs.Remove(x))
 			for what, err := range map[string]error{
 				"remove": c.fs.Remove(x), "rename": c.fs.Rename(x, y), "open": second(c.fs.Open(x)), "map": second(c.fs.Map(x)),
@@ -127,9 +122,8 @@ func TestCrash(t *testing.T) {
 		_, err := m.List("/d")
 		check.That(t, err != nil, "the crashed file system still works")
 		must.Equal(t, read(t, after, "/d/durable"), "content", "seed %d: durable content", seed)
-		if got := read(t, after, "/d/replaced"); got != "old" && got != "newer" {
-			t.Fatalf("seed %d: a renamed file holds %q", seed, got)
-		}
+		got := read(t, after, "/d/replaced")
+		must.That(t, got == "old" || got == "newer", "seed %d: a renamed file holds %q", seed, got)
 		switch got := read(t, after, "/d/unsynced"); {
 		case got == strings.Repeat("x", 100):
 			seen["whole"] = true

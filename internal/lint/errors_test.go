@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -103,9 +104,8 @@ func TestErrorsOfDocument(t *testing.T) {
 	if *updateErrors {
 		_ = os.WriteFile(name, []byte(page.String()), 0o644) // the next lines report an error
 	}
-	if text, err := os.ReadFile(name); err != nil || string(text) != page.String() {
-		t.Errorf("doc/errors.md is not what -update-errors writes: %v", err)
-	}
+	text, err := os.ReadFile(name)
+	check.That(t, err == nil && string(text) == page.String(), "doc/errors.md is not what -update-errors writes: %v", err)
 }
 
 var (
@@ -175,9 +175,8 @@ func TestLinksOfDocumentsToErrors(t *testing.T) {
 		}
 		for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(strings.Split(line, " | ")[0], -1) {
 			for part := range strings.SplitSeq(m[1], "…") {
-				if !strings.Contains(texts.String(), part) {
-					t.Errorf("doc/troubleshooting.md lists %q, and no message of the program has %q", m[1], part)
-				}
+				check.That(t, strings.Contains(texts.String(), part),
+					"doc/troubleshooting.md lists %q, and no message of the program has %q", m[1], part)
 			}
 		}
 	}

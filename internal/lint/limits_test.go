@@ -14,6 +14,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
 
@@ -44,9 +45,7 @@ func TestLimits(t *testing.T) {
 		}
 	}) {
 		t.Logf("%7d of %7d  %s", measured[name], limits[name], name)
-		if measured[name] > limits[name] {
-			t.Errorf("%s: %d, the limit is %d", name, measured[name], limits[name])
-		}
+		check.That(t, measured[name] <= limits[name], "%s: %d, the limit is %d", name, measured[name], limits[name])
 	}
 }
 

@@ -67,9 +67,8 @@ func TestRunning(t *testing.T) {
 	expect("one that has not told its address", "", "does not answer", false)
 	write(t, dir+"/address", "bad")
 	expect("one that does not answer", "", "does not answer at bad", false)
-	if out, _, ok := shell(t, servers, `. ./process.sh; started "$DIR" good secret`, "DIR="+dir); out != "good\n" || !ok {
-		t.Errorf("it is started: %q, %v", out, ok)
-	}
+	out, _, ok := shell(t, servers, `. ./process.sh; started "$DIR" good secret`, "DIR="+dir)
+	check.That(t, out == "good\n" && ok, "it is started: %q, %v", out, ok)
 	expect("one that answers", "good", found, true, "KEY=secret")
 	expect("one with a key", "", "started with another KEY, or with none", false)
 	expect("one with another key", "", "started with another KEY, or with none", false, "KEY=other")
@@ -119,9 +118,7 @@ func TestPostgresRunning(t *testing.T) {
 	out, told, ok := shell(t, servers, `./postgres.sh start "$DIR"`, "DIR="+dir)
 	want := fmt.Sprintf("postgres://sheaf@127.0.0.1:%d/postgres?sslmode=disable\n", port)
 	check.That(t, out == want && ok, "it prints %q, %q, %v, want %q", out, told, ok, want)
-	if _, err := os.Stat(dir + "/cluster/data/postmaster.pid"); err != nil {
-		t.Errorf("the cluster that runs: %v", err)
-	}
+	check.NoError(t, must.Err(os.Stat(dir+"/cluster/data/postmaster.pid")), "the cluster that runs")
 }
 
 // TestStopsOnlyOwnServers checks that test.sh stops only the servers that it started.
@@ -147,8 +144,7 @@ func TestStopsOnlyOwnServers(t *testing.T) {
 		out, told, ok := shell(t, dir, part+"\nstart fake FAKE_ADDRESS 60\necho \"<${FAKE_ADDRESS:-}>\"", "SHEAF_SERVERS="+
 			dir)
 		check.That(t, ok && strings.Contains(out, "<"+c.address+">"), "%s: %q, %q, %v", what, out, told, ok)
-		if _, err := os.Stat(dir + "/stopped"); (err == nil) != c.stops {
-			t.Errorf("a server that is %s: stopped: %v", what, err == nil)
-		}
+		_, err := os.Stat(dir + "/stopped")
+		check.That(t, (err == nil) == c.stops, "a server that is %s: stopped: %v", what, err == nil)
 	}
 }

@@ -37,13 +37,10 @@ func TestHostile(t *testing.T) {
 func TestByteOrderMark(t *testing.T) {
 	file := must.Get(yamlfile.Parse("\ufefflimit: 3\n", yamlfile.Limits{Bytes: 100, Depth: 10}))
 	var got map[string]int
-	if err := yamlfile.Decode(file.Docs[0].Body, &got); err != nil || got["limit"] != 3 {
-		t.Errorf("%v, %v", got, err)
-	}
-	if _, err := yamlfile.Parse("\ufeff[", yamlfile.Limits{Bytes: 100, Depth: 0}); err == nil ||
-		!strings.HasPrefix(err.Error(), "line 1, column 1:") {
-		t.Errorf("%v", err)
-	}
+	err := yamlfile.Decode(file.Docs[0].Body, &got)
+	check.That(t, err == nil && got["limit"] == 3, "%v, %v", got, err)
+	_, err = yamlfile.Parse("\ufeff[", yamlfile.Limits{Bytes: 100, Depth: 0})
+	check.That(t, err != nil && strings.HasPrefix(err.Error(), "line 1, column 1:"), "%v", err)
 }
 
 func TestDepth(t *testing.T) {

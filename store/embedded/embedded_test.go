@@ -73,20 +73,17 @@ func TestReaderAndSecondWriter(t *testing.T) {
 	write("t:b", note("t:c", "t:c", "Cows", "Moo."))
 	find(reader, "moo sleep", "t:c")
 	faults := s.Check(ctx, nil)
-	must.That(t, len(faults) <= 0, "%v", faults)
-	if err := reader.Write(ctx, store.Batch{}); !errors.Is(err, sheaf.ErrUnsupported) {
-		t.Fatalf("writing to a store that was opened for reading gives %v", err)
-	}
+	must.That(t, len(faults) == 0, "%v", faults)
+	err := reader.Write(ctx, store.Batch{})
+	must.That(t, errors.Is(err, sheaf.ErrUnsupported), "writing to a store that was opened for reading gives %v", err)
 	load := must.Get(s.Bulk(ctx))
 	second := open(t, embedded.Options{Dir: dir})
-	if err := second.Write(ctx, store.Batch{}); !errors.Is(err, sheaf.ErrUnavailable) {
-		t.Fatalf("a second writer gets %v", err)
-	}
+	err = second.Write(ctx, store.Batch{})
+	must.That(t, errors.Is(err, sheaf.ErrUnavailable), "a second writer gets %v", err)
 	find(second, "cow", "t:c")
 	must.Do(t, load.Close())
-	if err := second.Write(ctx, store.Batch{Replace: []sheaf.ID{"t:c"}}); err != nil {
-		t.Fatalf("a second writer, when the first is done: %v", err)
-	}
+	err = second.Write(ctx, store.Batch{Replace: []sheaf.ID{"t:c"}})
+	must.That(t, err == nil, "a second writer, when the first is done: %v", err)
 	find(s, "cow")
 }
 
@@ -158,9 +155,8 @@ func TestPin(t *testing.T) {
 	for range 2 { // the second time has no effect
 		must.Do(t, pinned.Close())
 	}
-	if _, err := pinned.Retrieve(ctx, words(sheaf.Match{Text: "fox"})); !errors.Is(err, sheaf.ErrUnavailable) {
-		t.Errorf("%v from a pinned store that is closed", err)
-	}
+	_, err := pinned.Retrieve(ctx, words(sheaf.Match{Text: "fox"}))
+	check.That(t, errors.Is(err, sheaf.ErrUnavailable), "%v from a pinned store that is closed", err)
 	if hits, err := again.Retrieve(ctx, words(sheaf.Match{Text: "fox"})); err != nil || len(hits) != 1 {
 		t.Errorf("found %v (%v) in what was pinned again, want 1", ids(hits), err)
 	}

@@ -75,9 +75,8 @@ func TestRequestsInReusedMemory(t *testing.T) {
 	want := make([]answer, len(reqs))
 	for i := range reqs {
 		var err error
-		if want[i], err = ask(i); err != nil || len(want[i].ranking) == 0 {
-			t.Fatalf("request %d: %d found, %v", i, len(want[i].ranking), err)
-		}
+		want[i], err = ask(i)
+		must.That(t, err == nil && len(want[i].ranking) != 0, "request %d: %d found, %v", i, len(want[i].ranking), err)
 	}
 	var wait sync.WaitGroup
 	for range 6 {

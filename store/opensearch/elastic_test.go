@@ -147,17 +147,15 @@ func testExamineBlocked(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	set(o.Index+"-terms", `{"index.blocks.read":true,"index.blocks.write":true}`)
 	advised := regexp.MustCompile(`PUT /(\S+)/_settings (\{[^}]*\})`)
 	f := last()
-	if !errors.Is(f.Err, sheaf.ErrUnavailable) || !strings.Contains(f.Err.Error(), "make space") {
-		t.Fatalf("two indices are blocked: %v", f.Err)
-	}
+	must.That(t, errors.Is(f.Err, sheaf.ErrUnavailable) && strings.Contains(f.Err.Error(), "make space"),
+		"two indices are blocked: %v", f.Err)
 	lifts := advised.FindAllStringSubmatch(f.Err.Error(), -1)
 	must.Equal(t, len(lifts), 5, "five blocks, and ways to lift them: %v", f.Err)
 	for _, lift := range lifts {
 		set(lift[1], lift[2])
 	}
-	if f := last(); f.Err != nil {
-		t.Errorf("what was advised is done: %v", f.Err)
-	}
+	f = last()
+	check.That(t, f.Err == nil, "what was advised is done: %v", f.Err)
 }
 
 // TestBlockedWrite checks that a write to a blocked index is unavailable, not rejected, and later succeeds. A server
@@ -181,10 +179,9 @@ func testBlockedWrite(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		set(c.indices, c.setting+"true")
 		err := b.Write(t.Context(), c.batch)
 		var partial *store.PartialError
-		if !errors.Is(err, sheaf.ErrUnavailable) || errors.As(err, &partial) ||
-			!strings.Contains(err.Error(), "sheaf doctor says what blocks it") || strings.Contains(err.Error(), ";;") {
-			t.Errorf("%s of %s: %v", c.setting, c.indices, err)
-		}
+		check.That(t, errors.Is(err, sheaf.ErrUnavailable) && !errors.As(err, &partial) && strings.Contains(err.Error(),
+			"sheaf doctor says what blocks it") && !strings.Contains(err.Error(), ";;"), "%s of %s: %v", c.setting, c.indices,
+			err)
 		set(c.indices, c.setting+"null")
 		check.NoError(t, b.Write(t.Context(), c.batch), "lifted")
 	}
@@ -212,10 +209,9 @@ func testClausesAreRaised(t *testing.T, s *storetest.Stores[opensearch.Options])
 		fmt.Fprintf(&many, "w%d ", i)
 	}
 	long := many.String() + "tea"
-	if _, err := b.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: long})); !errors.Is(err,
-		sheaf.ErrUnsupported) || !strings.Contains(err.Error(), "raise indices.query.bool.max_clause_count") {
-		t.Fatalf("of 1,024 clauses: %v", err)
-	}
+	_, err := b.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: long}))
+	must.That(t, errors.Is(err, sheaf.ErrUnsupported) && strings.Contains(err.Error(),
+		"raise indices.query.bool.max_clause_count"), "of 1,024 clauses: %v", err)
 	set("20000")
 	next := s.Open(t, o)
 	defer next.Close()
@@ -259,9 +255,8 @@ func testAlias(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 			running = false
 		default:
 		}
-		if n := storetest.Hits(t, b, "shared"); n != 3 && n != 4 {
-			t.Fatalf("%d found in the midst of a switch", n)
-		}
+		n := storetest.Hits(t, b, "shared")
+		must.That(t, n == 3 || n == 4, "%d found in the midst of a switch", n)
 	}
 	for _, n := range []int{1, 0} { // the store follows within a second
 		must.Do(t, versions[n].Alias(t.Context(), named.Index))
@@ -301,10 +296,9 @@ func TestAliasOfAnotherModel(t *testing.T) {
 				n := storetest.Hits(t, b, "shared")
 				must.That(t, n == 1 || n == 2, "%d found", n)
 			}
-			if err := b.Moved(); (err != nil) != want || want &&
-				!strings.Contains(err.Error(), "which was made with other settings") {
-				t.Errorf("moved: %v", err)
-			}
+			err := b.Moved()
+			check.That(t, (err != nil) == want && (!want || strings.Contains(err.Error(), "which was made with other settings")),
+				"moved: %v", err)
 		}
 		moved(true)
 		if err := b.Write(t.Context(), storetest.One("t:later", "shared")); err != nil {
@@ -401,10 +395,8 @@ func testWithinMany(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		must.Equal(t, len(got), n, "chunks found")
 		for _, h := range got {
 			w := want[h.ID]
-			if h.Passage != w.passage || math.Abs(h.Score-w.score) > 1e-5 || h.ID < within[0] {
-				t.Fatalf("among %d chunks %s has %v for passage %d, want %v for %d", n, h.ID, h.Score, h.Passage, w.score,
-					w.passage)
-			}
+			must.That(t, h.Passage == w.passage && math.Abs(h.Score-w.score) <= 1e-5 && h.ID >= within[0],
+				"among %d chunks %s has %v for passage %d, want %v for %d", n, h.ID, h.Score, h.Passage, w.score, w.passage)
 		}
 	}
 }

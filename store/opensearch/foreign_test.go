@@ -145,15 +145,12 @@ func TestStoreNamedAsDictionary(t *testing.T) {
 			b := s.Open(t, first)
 			must.Do(t, b.Write(t.Context(), storetest.One("t:a", "stone")))
 			_, err := opensearch.Open(t.Context(), second)
-			if !errors.Is(err, sheaf.ErrInvalid) || errors.Is(err, store.ErrMadeOtherwise) ||
-				!strings.Contains(err.Error(), "another") {
-				t.Errorf("%s beside %s: %v", second.Index, first.Index, err)
-			}
+			check.That(t, errors.Is(err, sheaf.ErrInvalid) && !errors.Is(err, store.ErrMadeOtherwise) &&
+				strings.Contains(err.Error(), "another"), "%s beside %s: %v", second.Index, first.Index, err)
 			check.Is(t, opensearch.Drop(t.Context(), second), sheaf.ErrInvalid,
 				"drop %s beside %s", second.Index, first.Index)
-			if r, err := b.Retrieve(t.Context(), storetest.Words(sheaf.Prefix{Text: "sto"})); err != nil || len(r) != 1 {
-				t.Errorf("%s: found %v, %v", first.Index, r, err)
-			}
+			r, err := b.Retrieve(t.Context(), storetest.Words(sheaf.Prefix{Text: "sto"}))
+			check.That(t, err == nil && len(r) == 1, "%s: found %v, %v", first.Index, r, err)
 			if err := errors.Join(b.Close(), opensearch.Drop(t.Context(), first)); err != nil {
 				t.Error(err)
 			}
@@ -190,10 +187,9 @@ func TestForeignAlias(t *testing.T) {
 			alias := o.Index + "-alias"
 			foreign(t, o, o.Index, `{"_meta": {"sheaf": "a bundle"}}`)
 			put(t, o, "/"+o.Index+"/_alias/"+alias+suffix, "")
-			if err := b.Alias(t.Context(), alias); !errors.Is(err, sheaf.ErrInvalid) ||
-				!strings.Contains(err.Error(), alias+suffix+" ") || !strings.Contains(err.Error(), "choose another") {
-				t.Errorf("%s: %v", alias+suffix, err)
-			}
+			err := b.Alias(t.Context(), alias)
+			check.That(t, errors.Is(err, sheaf.ErrInvalid) && strings.Contains(err.Error(), alias+suffix+" ") &&
+				strings.Contains(err.Error(), "choose another"), "%s: %v", alias+suffix, err)
 			_, said := asked(t, o, "GET", "/_alias/"+alias+"*", "")
 			check.That(t, strings.Contains(said, `"`+o.Index+`":`) && strings.Count(said, alias) == 1,
 				"%s: now stands for %s", alias+suffix, said)

@@ -29,9 +29,8 @@ func standIn(t *testing.T, d opensearch.Dialect, answers object) (opensearch.Opt
 	made := object{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		if strings.HasPrefix(r.URL.Path, "//") {
-			t.Errorf("the slash at the end of the address is in the path %s", r.URL.Path)
-		}
+		check.That(t, !strings.HasPrefix(r.URL.Path, "//"), "the slash at the end of the address is in the path %s",
+			r.URL.Path)
 		name, mapping := strings.CutSuffix(strings.Trim(r.URL.Path, "/"), "/_mapping")
 		var answer any = "{}"
 		switch {
@@ -123,9 +122,8 @@ func TestClock(t *testing.T) {
 			}
 			return fmt.Sprintf(`{"nodes":{%s}}`, strings.Join(nodes, ","))
 		}})
-		if f := finding(t, o, "clock"); !strings.HasPrefix(f.Found, c.found) || (f.Err != nil) != c.fault {
-			t.Errorf("%v: %q, %v", c.nodes, f.Found, f.Err)
-		}
+		f := finding(t, o, "clock")
+		check.That(t, strings.HasPrefix(f.Found, c.found) && (f.Err != nil) == c.fault, "%v: %q, %v", c.nodes, f.Found, f.Err)
 	}
 }
 
@@ -150,12 +148,10 @@ func TestOtherServer(t *testing.T) {
 			"version 8.14.3: upgrade it to 8.15"},
 	} {
 		o, _ := standIn(t, c.dialect, c.answers)
-		if _, err := opensearch.Open(t.Context(), o); !strings.Contains(fmt.Sprint(err), c.says) {
-			t.Errorf("%s, %v: opened: %v", c.dialect, c.answers, err)
-		}
-		if err := examined(t, o); !strings.Contains(fmt.Sprint(err), c.says) {
-			t.Errorf("%s, %v: examined: %s", c.dialect, c.answers, err)
-		}
+		_, err := opensearch.Open(t.Context(), o)
+		check.That(t, strings.Contains(fmt.Sprint(err), c.says), "%s, %v: opened: %v", c.dialect, c.answers, err)
+		err = examined(t, o)
+		check.That(t, strings.Contains(fmt.Sprint(err), c.says), "%s, %v: examined: %s", c.dialect, c.answers, err)
 	}
 }
 
@@ -168,10 +164,9 @@ func TestExamineWithoutDictionary(t *testing.T) {
 		if maps.Copy(made, bodies); gone {
 			delete(made, "notes-terms")
 		}
-		if f := finding(t, o, "index notes"); (f.Err != nil) != gone ||
-			gone && !strings.Contains(fmt.Sprint(f.Err), "dictionary notes-terms does not: sheaf index --rebuild") {
-			t.Errorf("gone %v: %+v", gone, f)
-		}
+		f := finding(t, o, "index notes")
+		check.That(t, (f.Err != nil) == gone && (!gone || strings.Contains(fmt.Sprint(f.Err),
+			"dictionary notes-terms does not: sheaf index --rebuild")), "gone %v: %+v", gone, f)
 	}
 }
 

@@ -155,11 +155,10 @@ func TestCutConnections(t *testing.T) {
 	p.cut()
 	check.NoError(t, w.Add(t.Context(), storetest.One("t:c", "during")), "what waits with others to be sent")
 	for range 2 {
-		if err := w.Commit(t.Context()); !errors.Is(err, sheaf.ErrUnavailable) ||
-			!strings.Contains(err.Error(), "nothing since the last commit was written: repeat the command: postgres: "+
-				"write 2 chunks") {
-			t.Errorf("commit after a cut: %v", err)
-		}
+		err := w.Commit(t.Context())
+		check.That(t, errors.Is(err, sheaf.ErrUnavailable) && strings.Contains(err.Error(),
+			"nothing since the last commit was written: repeat the command: postgres: write 2 chunks"),
+			"commit after a cut: %v", err)
 	}
 	check.Is(t, w.Add(t.Context(), storetest.One("t:c", "during")), sheaf.ErrUnavailable, "add after that")
 	must.Do(t, w.Close())
@@ -216,10 +215,8 @@ func TestSQL(t *testing.T) {
 	batch.Chunks[0].Vectors = []store.Vectors{{Name: "body", Passages: [][]float32{{0, 1, 0}}}}
 	must.Do(t, b.Write(t.Context(), batch))
 	check.Equal(t, storetest.Hits(t, b, "hand"), 1, "found")
-	if _, err := (postgres.Options{Schema: "x; --", Analyzer: storetest.Analyzer(t, "en")}).SQL(); !errors.Is(err,
-		sheaf.ErrInvalid) {
-		t.Errorf("a schema that is none: %v", err)
-	}
+	check.Is(t, must.Err((postgres.Options{Schema: "x; --", Analyzer: storetest.Analyzer(t, "en")}).SQL()),
+		sheaf.ErrInvalid, "a schema that is none")
 }
 
 // TestMissingExtension checks the advice for a database without pgvector whose user may not install

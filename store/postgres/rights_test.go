@@ -38,9 +38,8 @@ func TestExamineRights(t *testing.T) {
 	defer admin.Close(context.Background())
 	run := func(sql string) {
 		t.Helper()
-		if _, err := admin.Exec(t.Context(), sql); err != nil {
-			t.Fatalf("%s: %v", sql, err)
-		}
+		_, err := admin.Exec(t.Context(), sql)
+		must.That(t, err == nil, "%s: %v", sql, err)
 	}
 	reads := func() error {
 		reader := weak
@@ -132,9 +131,8 @@ func TestExamineAdviceIsAccepted(t *testing.T) {
 	defer admin.Close(context.Background())
 	run := func(sql string) {
 		t.Helper()
-		if _, err := admin.Exec(context.Background(), sql); err != nil {
-			t.Fatalf("%s: %v", sql, err)
-		}
+		_, err := admin.Exec(context.Background(), sql)
+		must.That(t, err == nil, "%s: %v", sql, err)
 	}
 	name := fmt.Sprintf("Some One-%d", os.Getpid())
 	id := pgx.Identifier{name}.Sanitize()

@@ -134,15 +134,13 @@ func TestWriteWaitsForWriter(t *testing.T) {
 		}()
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := calls.Write(gone, func(context.Context) error { return nil }); !errors.Is(err, context.Canceled) ||
-			!strings.HasPrefix(err.Error(), "test: ") {
-			t.Errorf("a caller who does not wait: %v, want context.Canceled of the store", err)
-		}
+		err := calls.Write(gone, func(context.Context) error { return nil })
+		check.That(t, errors.Is(err, context.Canceled) && strings.HasPrefix(err.Error(), "test: "),
+			"a caller who does not wait: %v, want context.Canceled of the store", err)
 		time.Sleep(4 * timeout) // longer than the timeout of a request
 		close(end)
-		if err := errors.Join(<-second, <-second); err != nil || !ran {
-			t.Errorf("%v, ran %v; want the second to write after the first", err, ran)
-		}
+		err = errors.Join(<-second, <-second)
+		check.That(t, err == nil && ran, "%v, ran %v; want the second to write after the first", err, ran)
 		must.Do(t, calls.Close())
 		check.Is(t, calls.Write(t.Context(), func(context.Context) error {
 			t.Error("wrote after Close")
@@ -173,9 +171,8 @@ func TestWriteWaitsForServer(t *testing.T) {
 				if err := ask(t.Context()); !errors.Is(err, sheaf.ErrUnavailable) || asked != 2 {
 					t.Errorf("a read: %v after %d requests, want sheaf.ErrUnavailable after 2", err, asked)
 				}
-				if err := calls.Write(t.Context(), ask); err != nil || asked != 6 {
-					t.Errorf("a write: %v after %d requests, want the answer to the sixth", err, asked)
-				}
+				err := calls.Write(t.Context(), ask)
+				check.That(t, err == nil && asked == 6, "a write: %v after %d requests, want the answer to the sixth", err, asked)
 			})
 		})
 	}

@@ -32,10 +32,8 @@ func TestHosts(t *testing.T) {
 			Hosts: []string{host(gone), host(proxy), host(two)}}}, Attempts: 1}
 	for range 2 {
 		var said struct{ Name, Body string }
-		if err := client.Call(t.Context(), "POST", "/x", map[string]int{"a": 1}, &said); err != nil || said.Name != "two" ||
-			said.Body != `{"a":1}` {
-			t.Errorf("%+v, %v", said, err)
-		}
+		err := client.Call(t.Context(), "POST", "/x", map[string]int{"a": 1}, &said)
+		check.That(t, err == nil && said.Name == "two" && said.Body == `{"a":1}`, "%+v, %v", said, err)
 	}
 	check.That(t, asked["proxy"] == 1 && asked["two"] == 2,
 		"asked %v: the host that answers is not the first choice", asked)

@@ -118,15 +118,13 @@ func TestAnalyze(t *testing.T) {
 			"seed %d: %q: %+v", seed, text, got)
 		for _, p := range got.Postings {
 			if form, ok := strings.CutPrefix(p.Term, storekit.FormMark); ok {
-				if p.Frequency != forms[form] || p.Positions != nil {
-					t.Fatalf("seed %d: %q: form %+v, want %d", seed, text, p, forms[form])
-				}
+				must.That(t, p.Frequency == forms[form] && p.Positions == nil, "seed %d: %q: form %+v, want %d", seed, text, p,
+					forms[form])
 				continue
 			}
 			slices.Sort(want[p.Term])
-			if p.Frequency != len(p.Positions) || fmt.Sprint(p.Positions) != fmt.Sprint(want[p.Term]) {
-				t.Fatalf("seed %d: %q: %+v, want positions %v", seed, text, p, want[p.Term])
-			}
+			must.That(t, p.Frequency == len(p.Positions) && fmt.Sprint(p.Positions) == fmt.Sprint(want[p.Term]),
+				"seed %d: %q: %+v, want positions %v", seed, text, p, want[p.Term])
 		}
 	}
 }

@@ -54,10 +54,9 @@ func TestUntrustedCertificate(t *testing.T) {
 	check.That(t, errors.Is(err, sheaf.ErrUnavailable) && errors.As(err, new(*tls.CertificateVerificationError)) &&
 		strings.Count(err.Error(), "/x") == 1, "an unknown authority: %v: want the request once", err)
 	client.URL = "http" + strings.TrimPrefix(server.URL, "https")
-	if err := client.Call(t.Context(), "GET", "/x", nil, nil); err == nil ||
-		!strings.Contains(err.Error(), "put +https into the address") {
-		t.Errorf("no TLS where there is some: %v", err)
-	}
+	err = client.Call(t.Context(), "GET", "/x", nil, nil)
+	check.That(t, err != nil && strings.Contains(err.Error(), "put +https into the address"),
+		"no TLS where there is some: %v", err)
 }
 
 // TestInvalidAnswers checks answers of other servers: reading stops at a limit, redirects are not
@@ -104,9 +103,8 @@ func TestInvalidAnswers(t *testing.T) {
 		}
 		server.Close()
 	}
-	if n := <-read; n >= 1<<30 {
-		t.Errorf("%d bytes of an endless answer were taken", n)
-	}
+	n := <-read
+	check.That(t, n < 1<<30, "%d bytes of an endless answer were taken", n)
 }
 
 // TestRefusals checks the category and the advice for each status.

@@ -104,10 +104,8 @@ func TestBackPressure(t *testing.T) {
 				began := time.Now()
 				err = s.Write(t.Context(), store.Batch{Chunks: chunks})
 				took := time.Since(began)
-				if c.want == nil && err != nil || !errors.Is(err, c.want) || !strings.Contains(fmt.Sprint(err), c.says) ||
-					took < c.atLeast {
-					t.Errorf("%v after %v, want %v that says %q after %v", err, took, c.want, c.says, c.atLeast)
-				}
+				check.That(t, (c.want != nil || err == nil) && errors.Is(err, c.want) && strings.Contains(fmt.Sprint(err),
+					c.says) && took >= c.atLeast, "%v after %v, want %v that says %q after %v", err, took, c.want, c.says, c.atLeast)
 				if err == nil && len(server.kept()) != len(chunks) {
 					t.Errorf("%d of %d chunks were written", len(server.kept()), len(chunks))
 				}

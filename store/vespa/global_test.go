@@ -224,9 +224,7 @@ func TestFirstPhaseWorkedNumbers(t *testing.T) {
 				"values": object{"query(title_content_ratio)": in.Ratio,
 					"bm25(title)": d.TitleWords, "bm25(content)": d.ContentWords, "closeness(field,embeddings)": d.ContentVector,
 					"closeness(field,title_embedding)": d.TitleVector}}, &got)
-			if math.Abs(got.Value-want[d.ID]) > 1e-9 {
-				t.Errorf("first phase of %s: %v, want %v", d.ID, got.Value, want[d.ID])
-			}
+			check.That(t, math.Abs(got.Value-want[d.ID]) <= 1e-9, "first phase of %s: %v, want %v", d.ID, got.Value, want[d.ID])
 		}
 	})
 }

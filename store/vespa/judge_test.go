@@ -60,13 +60,11 @@ func (j *judge) ask(t testing.TB, task object, answer any) string {
 	said, err := j.out.ReadBytes('\n')
 	must.That(t, err == nil, "the judge ended: %v", err)
 	var failed struct{ Error string }
-	if err := json.Unmarshal(said, &failed); err != nil {
-		t.Fatalf("%v: %s", err, said)
-	}
+	err = json.Unmarshal(said, &failed)
+	must.That(t, err == nil, "%v: %s", err, said)
 	if answer != nil && failed.Error == "" {
-		if err := json.Unmarshal(said, answer); err != nil {
-			t.Fatalf("%v: %s", err, said)
-		}
+		err := json.Unmarshal(said, answer)
+		must.That(t, err == nil, "%v: %s", err, said)
 	}
 	return failed.Error
 }

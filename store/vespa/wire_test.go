@@ -256,10 +256,9 @@ func TestWrite(t *testing.T) {
 	want := []string{s.path("n:a.md#x"), s.path("n:a.md#y")}
 	slices.Sort(want)
 	check.List(t, server.kept(), want, "kept")
-	if len(server.searches) != 1 || !strings.Contains(fmt.Sprint(server.searches[0]["yql"]),
-		"doc in (@p0) and !(write contains @p1)") || server.searches[0]["p0"] != storekit.Hash("n:a.md") {
-		t.Errorf("old chunks are looked for by %v", server.searches)
-	}
+	check.That(t, len(server.searches) == 1 && strings.Contains(fmt.Sprint(server.searches[0]["yql"]),
+		"doc in (@p0) and !(write contains @p1)") && server.searches[0]["p0"] == storekit.Hash("n:a.md"),
+		"old chunks are looked for by %v", server.searches)
 	server.olds("n:a.md#x", "n:a.md#y")
 	if err := s.Write(t.Context(), store.Batch{Replace: []sheaf.ID{"n:a.md"}}); err != nil || len(server.kept()) != 0 {
 		t.Errorf("%v; kept %q", err, server.kept())
@@ -278,10 +277,9 @@ func TestWrite(t *testing.T) {
 			Vectors: []store.Vectors{{Name: "body", Passages: [][]float32{{1, 1, 1}}}}},
 		"field is twice": storetest.Chunk("n:a#x", "body", "x", "body", "y"),
 	} {
-		if err := s.Write(t.Context(), store.Batch{Chunks: []store.Chunk{bad}}); !errors.Is(err, sheaf.ErrInvalid) ||
-			len(server.requests) != before {
-			t.Errorf("%s: %v, %d requests", what, err, len(server.requests)-before)
-		}
+		err := s.Write(t.Context(), store.Batch{Chunks: []store.Chunk{bad}})
+		check.That(t, errors.Is(err, sheaf.ErrInvalid) && len(server.requests) == before, "%s: %v, %d requests", what, err,
+			len(server.requests)-before)
 	}
 	o := s.o
 	o.Access = store.ReadOnly
@@ -312,10 +310,8 @@ func TestWriteColumns(t *testing.T) {
 	check.That(t, len(server.requests) == 1 &&
 		strings.HasPrefix(server.requests[0], "PUT "+s.path("n:a#x")+"?create=false&condition=notes.chunk"),
 		"sent %q", server.requests)
-	if err := s.WriteColumns(t.Context(), []store.ColumnChange{{Chunk: "n:none#x", Columns: columns}}); !errors.Is(err,
-		sheaf.ErrNotFound) {
-		t.Errorf("columns of nothing: %v", err)
-	}
+	check.Is(t, s.WriteColumns(t.Context(), []store.ColumnChange{{Chunk: "n:none#x", Columns: columns}}),
+		sheaf.ErrNotFound, "columns of nothing")
 	check.Is(t, s.WriteColumns(t.Context(), []store.ColumnChange{{}}), sheaf.ErrInvalid, "columns without an ID")
 }
 
@@ -383,9 +379,8 @@ func TestRetrieveTies(t *testing.T) {
 	req := storetest.Words(sheaf.Match{Text: "tea"})
 	req.Limit = 3
 	got, err := s.Retrieve(t.Context(), req)
-	if err != nil || len(got) != 3 || got[0].ID != "n:299" || got[1].ID != "n:000" || got[2].ID != "n:001" {
-		t.Errorf("found %v, %v", got, err)
-	}
+	check.That(t, err == nil && len(got) == 3 && got[0].ID == "n:299" && got[1].ID == "n:000" && got[2].ID == "n:001",
+		"found %v, %v", got, err)
 	check.Equal(t, len(server.searches), 3, "searches")
 }
 

@@ -19,16 +19,14 @@ import (
 func TestOtherServer(t *testing.T) {
 	for _, status := range []int{http.StatusNotFound, http.StatusBadRequest} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if strings.HasPrefix(r.URL.Path, "//") {
-				t.Errorf("the slash at the end of the address stands in the path %s", r.URL.Path)
-			}
+			check.That(t, !strings.HasPrefix(r.URL.Path, "//"), "the slash at the end of the address stands in the path %s",
+				r.URL.Path)
 			http.Error(w, "no handler found", status)
 		}))
 		o := weaviate.Options{Options: storekit.Options{URL: server.URL + "/", Analyzer: storetest.Analyzer(t, "en")},
 			Class: "Notes"}
-		if _, err := weaviate.Open(t.Context(), o); !strings.Contains(fmt.Sprint(err), "(is that Weaviate?)") {
-			t.Errorf("status %d: opened: %v", status, err)
-		}
+		_, err := weaviate.Open(t.Context(), o)
+		check.That(t, strings.Contains(fmt.Sprint(err), "(is that Weaviate?)"), "status %d: opened: %v", status, err)
 		found := weaviate.Examine(t.Context(), o)
 		check.That(t, len(found) == 1 && strings.Contains(fmt.Sprint(found[0].Err), "(is that Weaviate?)"),
 			"status %d: examined: %v", status, found)

@@ -47,9 +47,8 @@ func TestDropKeepsForeignObjects(t *testing.T) {
 		must.Do(t, errors.Join(b.Write(t.Context(), batch), b.Close()))
 	}
 	must.Do(t, weaviate.Drop(t.Context(), o))
-	if got := classesOf(t, o); len(got) != 1 || got[0] != other.Class {
-		t.Errorf("after a drop of %s there are %v", o.Class, got)
-	}
+	got := classesOf(t, o)
+	check.That(t, len(got) == 1 && got[0] == other.Class, "after a drop of %s there are %v", o.Class, got)
 	foreign := options(t)
 	ask(t, foreign, http.MethodPost, "/v1/schema", `{"class": "`+foreign.Class+`", "vectorizer": "none"}`)
 	check.Is(t, weaviate.Drop(t.Context(), foreign), sheaf.ErrInvalid, "a class of something else")

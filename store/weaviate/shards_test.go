@@ -62,13 +62,11 @@ func TestShards(t *testing.T) {
 			differ++
 		}
 	}
-	if len(words[0]) != 9 || len(words[1]) != 9 || differ == 0 {
-		t.Errorf("one shard finds %v, three find %v: %d scores differ", words[0], words[1], differ)
-	}
+	check.That(t, len(words[0]) == 9 && len(words[1]) == 9 && differ != 0,
+		"one shard finds %v, three find %v: %d scores differ", words[0], words[1], differ)
 	for i := range meaning[0] {
-		if len(meaning[0]) != 10 || len(meaning[1]) != 10 || meaning[0][i].ID != meaning[1][i].ID {
-			t.Fatalf("by meaning one shard finds %v, three find %v", meaning[0], meaning[1])
-		}
+		must.That(t, len(meaning[0]) == 10 && len(meaning[1]) == 10 && meaning[0][i].ID == meaning[1][i].ID,
+			"by meaning one shard finds %v, three find %v", meaning[0], meaning[1])
 	}
 }
 

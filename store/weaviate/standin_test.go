@@ -285,9 +285,8 @@ func TestLongestList(t *testing.T) {
 			t.Errorf("%s: %d hits, want %d, %v", what, len(got), len(want), err)
 		case c.nearest.chunks < limit:
 			for i := range want {
-				if got[i].ID != want[i].ID || abs(got[i].Score-want[i].Score) > 1e-6 {
-					t.Errorf("%s: hit %d is %v, want %v", what, i, got[i], want[i])
-				}
+				check.That(t, got[i].ID == want[i].ID && abs(got[i].Score-want[i].Score) <= 1e-6, "%s: hit %d is %v, want %v", what,
+					i, got[i], want[i])
 			}
 		}
 	}
@@ -332,9 +331,8 @@ func TestLongLists(t *testing.T) {
 	want.Sort()
 	titled := (most + 50 + 3) / 4 // equal hits follow, and the server may return any of them
 	for i := range titled {
-		if got[i].ID != want[i].ID || abs(got[i].Score-want[i].Score) > 1e-6 {
-			t.Fatalf("hit %d: %v, want %v", i, got[i], want[i])
-		}
+		must.That(t, got[i].ID == want[i].ID && abs(got[i].Score-want[i].Score) <= 1e-6, "hit %d: %v, want %v", i, got[i],
+			want[i])
 	}
 	check.Equal(t, server.asked, 3, "requests for lists")
 }
@@ -362,7 +360,5 @@ func TestRefusals(t *testing.T) {
 	} {
 		check.Fails(t, must.Err(s.Retrieve(t.Context(), c.req)), c.want, c.says, "Retrieve")
 	}
-	if server.asked > 0 {
-		t.Errorf("%d lists were asked for in vain", server.asked)
-	}
+	check.That(t, server.asked <= 0, "%d lists were asked for in vain", server.asked)
 }

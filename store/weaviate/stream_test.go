@@ -37,9 +37,8 @@ func TestStreamManyPassages(t *testing.T) {
 			n := 0
 			for _, v := range c.Vectors {
 				for k, p := range v.Passages {
-					if len(p) != 2 || math.Abs(math.Atan2(float64(p[1]), float64(p[0]))-float64(k)/1e4) > 1e-5 {
-						t.Errorf("%s: passage %d is %v", c.ID, k, p)
-					}
+					check.That(t, len(p) == 2 && math.Abs(math.Atan2(float64(p[1]), float64(p[0]))-float64(k)/1e4) <= 1e-5,
+						"%s: passage %d is %v", c.ID, k, p)
 				}
 				n += len(v.Passages)
 			}
@@ -48,7 +47,7 @@ func TestStreamManyPassages(t *testing.T) {
 		}
 		return nil
 	})
-	check.That(t, err == nil && len(want) <= 0, "%v, not given: %v", err, want)
+	check.That(t, err == nil && len(want) == 0, "%v, not given: %v", err, want)
 }
 
 // TestListOnly checks listing of a store that was made with another analyzer, k1 and b.

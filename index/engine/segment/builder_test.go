@@ -69,12 +69,10 @@ func TestResetBuilderWritesSameBytes(t *testing.T) {
 		fresh := NewBuilder([]string{"a", "b"})
 		fillBuilder(t, used, seed, 200)
 		fillBuilder(t, fresh, seed, 200)
-		if used.Len() > 0 && !bytes.Equal(flushed(t, used), flushed(t, fresh)) {
-			t.Fatalf("round %d, seed %d: the files differ", round, seed)
-		}
-		if used.Reset(); !used.Empty() || used.Len() != 0 {
-			t.Fatalf("round %d: the builder is not empty", round)
-		}
+		must.That(t, used.Len() == 0 || bytes.Equal(flushed(t, used), flushed(t, fresh)),
+			"round %d, seed %d: the files differ", round, seed)
+		used.Reset()
+		must.That(t, used.Empty() && used.Len() == 0, "round %d: the builder is not empty", round)
 	}
 }
 
@@ -100,13 +98,11 @@ func TestBuilderMemory(t *testing.T) {
 			}
 			b.Tokens(field, tokens)
 		}
-		if kept, said := live()-before, b.Bytes(); kept > said*5/4 {
-			t.Errorf("segment %d: %d bytes are kept, %d are said to be", field, kept, said)
-		}
+		kept, said := live()-before, b.Bytes()
+		check.That(t, kept <= said*5/4, "segment %d: %d bytes are kept, %d are said to be", field, kept, said)
 		b.Reset()
-		if kept, said := live()-before, b.Bytes(); kept > said+1<<20 {
-			t.Errorf("after segment %d: %d bytes are kept, %d are said to be", field, kept, said)
-		}
+		kept, said = live()-before, b.Bytes()
+		check.That(t, kept <= said+1<<20, "after segment %d: %d bytes are kept, %d are said to be", field, kept, said)
 	}
 	runtime.KeepAlive(b)
 }
@@ -140,9 +136,8 @@ func TestNames(t *testing.T) {
 		}
 		want, known := numbers[string(name)]
 		got, added := n.number(name)
-		if added == known || known && got != want || n.list.Items[got] != string(name) {
-			t.Fatalf("%.20q is number %d (new: %v), want %d (known: %v)", name, got, added, want, known)
-		}
+		must.That(t, added != known && (!known || got == want) && n.list.Items[got] == string(name),
+			"%.20q is number %d (new: %v), want %d (known: %v)", name, got, added, want, known)
 		numbers[string(name)] = got
 		name[0] = 'x' // the slice belongs to the caller
 	}
@@ -176,9 +171,8 @@ func TestSeveralBuildersWriteOneFile(t *testing.T) {
 			fillBuilder(t, one, seed, most)
 			builders = append(builders, one, NewBuilder([]string{"a", "b"}))
 		}
-		if together.Len() > 0 && !bytes.Equal(flushed(t, builders...), flushed(t, together)) {
-			t.Fatalf("round %d: the file of %d builders is not that of one", round, len(builders))
-		}
+		must.That(t, together.Len() == 0 || bytes.Equal(flushed(t, builders...), flushed(t, together)),
+			"round %d: the file of %d builders is not that of one", round, len(builders))
 	}
 }
 
@@ -257,9 +251,7 @@ func TestNoSpace(t *testing.T) {
 			return nil
 		}}
 		b := NewBuilder([]string{"body"})
-		if _, err := b.Begin("a", "a"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, must.Err(b.Begin("a", "a")))
 		addToken(b, 0, []byte("word"), 0)
 		err := Flush(faulty, "s.seg", 0, b)
 		check.That(t, errors.Is(err, syscall.ENOSPC) && strings.Count(err.Error(), "s.seg") == 1, "%s fails: %v", failing,

@@ -56,9 +56,8 @@ func TestTable(t *testing.T) {
 		for range 200 {
 			target := fmt.Sprintf("%x/%d", rng.IntN(42), rng.IntN(6000))
 			i := sort.SearchStrings(sorted, target)
-			if ok := c.seek([]byte(target)); ok != (i < n) || ok && string(c.key) != sorted[i] {
-				t.Fatalf("seek %q gives %q, %v", target, c.key, ok)
-			}
+			ok := c.seek([]byte(target))
+			must.That(t, ok == (i < n) && (!ok || string(c.key) == sorted[i]), "seek %q gives %q, %v", target, c.key, ok)
 			must.That(t, c.find([]byte(target)) == keys[target], "find %q", target)
 		}
 		for i, k := range sorted {
@@ -204,9 +203,8 @@ func TestMerge(t *testing.T) {
 	stop()
 	err := Merge(ctx, vfs.Disk{}, filepath.Join(dir, "stopped"), 2, sources, nil)
 	check.That(t, err != nil, "a merge whose context has ended succeeds")
-	if _, err := (vfs.Disk{}).Stat(filepath.Join(dir, "stopped")); err == nil {
-		t.Error("a merge that was stopped leaves a file")
-	}
+	_, err = (vfs.Disk{}).Stat(filepath.Join(dir, "stopped"))
+	check.That(t, err != nil, "a merge that was stopped leaves a file")
 }
 
 // kindTables returns a table of each kind that works without a segment, with some entries.
@@ -232,16 +230,13 @@ func TestTableKinds(t *testing.T) {
 			must.That(t, c.seekEntry(i), "kind %d: entry %d: %v", kind, i, c.err)
 			switch kind {
 			case tableOfNumbers:
-				if c.number != int64(i*i%41) {
-					t.Errorf("the number of entry %d is %d, want %d", i, c.number, i*i%41)
-				}
+				check.That(t, c.number == int64(i*i%41), "the number of entry %d is %d, want %d", i, c.number, i*i%41)
 			case tableOfRuns:
 				start := i * i % 41
 				want := []int{start, start + i + 1, start + i + 3, start + i + 4}[:2+i%2*2]
 				var got []int
-				if ok := c.eachRun(100, func(start, end int) { got = append(got, start, end) }); !ok || !slices.Equal(got, want) {
-					t.Errorf("the runs of entry %d are %v, want %v", i, got, want)
-				}
+				ok := c.eachRun(100, func(start, end int) { got = append(got, start, end) })
+				check.That(t, ok && slices.Equal(got, want), "the runs of entry %d are %v, want %v", i, got, want)
 				if c.eachRun(want[len(want)-1]-1, func(int, int) {}) {
 					t.Errorf("the runs of entry %d lie below %d", i, want[len(want)-1]-1)
 				}
@@ -275,9 +270,8 @@ func FuzzRanks(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, n uint16) {
 		g := trusted(t, data)
 		for i := range int(n) {
-			if rank, err := rankOf(g, i, int(n)); err == nil && rank > 2*maxChunks+1 {
-				t.Fatalf("rank %d of %d is %d", i, n, rank)
-			}
+			rank, err := rankOf(g, i, int(n))
+			must.That(t, err != nil || rank <= 2*maxChunks+1, "rank %d of %d is %d", i, n, rank)
 		}
 	})
 }
@@ -334,9 +328,8 @@ func seekAll(t *testing.T, keys []string, target string, l *letters) {
 	for _, key := range append(keys, target) {
 		c.reset(table)
 		found, at := c.seek([]byte(key)), sort.SearchStrings(keys, key)
-		if found != (at < len(keys)) || c.err != nil || found && (string(c.key) != keys[at] || c.number != int64(at)) {
-			t.Fatalf("%q: %v, %q at %d (%v); want place %d of %q", key, found, c.key, c.number, c.err, at, keys)
-		}
+		must.That(t, found == (at < len(keys)) && c.err == nil && (!found || string(c.key) == keys[at] &&
+			c.number == int64(at)), "%q: %v, %q at %d (%v); want place %d of %q", key, found, c.key, c.number, c.err, at, keys)
 	}
 }
 

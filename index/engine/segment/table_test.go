@@ -39,9 +39,8 @@ func TestTableSeek(t *testing.T) {
 			c.reset(table)
 			found := c.seek([]byte(target))
 			at := sort.SearchStrings(keys, target)
-			if found != (at < len(keys)) || found && (string(c.key) != keys[at] || c.number != int64(at)) {
-				t.Fatalf("%q: %v, %q at %d; want place %d", target, found, c.key, c.number, at)
-			}
+			must.That(t, found == (at < len(keys)) && (!found || string(c.key) == keys[at] && c.number == int64(at)),
+				"%q: %v, %q at %d; want place %d", target, found, c.key, c.number, at)
 			if found && at+1 < len(keys) && (!c.next() || string(c.key) != keys[at+1]) {
 				t.Fatalf("after %q, from %q: %q, want %q", keys[at], target, c.key, keys[at+1])
 			}

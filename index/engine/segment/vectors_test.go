@@ -58,9 +58,8 @@ func alone(t *testing.T, r *Reader, query []float32) []vector.Neighbor {
 		only := NewBitset(r.Chunks())
 		only.Set(uint32(i))
 		found, err := r.VectorField("v").Search(t.Context(), nil, query, only, 5, vector.Options{})
-		if err != nil || len(found) > 1 || len(found) == 1 && found[0].Ordinal != uint32(i) {
-			t.Fatalf("chunk %d: %v, %v", i, found, err)
-		}
+		must.That(t, err == nil && len(found) <= 1 && (len(found) != 1 || found[0].Ordinal == uint32(i)), "chunk %d: %v, %v",
+			i, found, err)
 		out = append(out, found...)
 	}
 	return out
@@ -86,16 +85,14 @@ func TestSearchVectors(t *testing.T) {
 	slices.SortFunc(want, func(a, b vector.Neighbor) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Ordinal, b.Ordinal))
 	})
-	if n, err := r.VectorField("v").Count(allowed); n != len(want) || err != nil {
-		t.Errorf("counts %d of %d, %v", n, len(want), err)
-	}
+	n, err := r.VectorField("v").Count(allowed)
+	check.That(t, n == len(want) && err == nil, "counts %d of %d, %v", n, len(want), err)
 	for _, k := range []int{1, 10, 500, 5000} {
 		got, err := r.VectorField("v").Search(t.Context(), nil, query, allowed, k, vector.Options{})
 		must.That(t, err == nil && len(got) >= min(k, len(want)) && slices.Equal(got, want[:len(got)]),
 			"k %d: %d found, %v:\n%v\nwant\n%v", k, len(got), err, got, want[:min(len(got), len(want))])
-		if len(got) < len(want) && want[len(got)].Score == got[len(got)-1].Score {
-			t.Fatalf("k %d: a chunk that scores the same as the last is left out", k)
-		}
+		must.That(t, len(got) >= len(want) || want[len(got)].Score != got[len(got)-1].Score,
+			"k %d: a chunk that scores the same as the last is left out", k)
 	}
 }
 
@@ -178,9 +175,8 @@ func TestHostileVectorSections(t *testing.T) {
 			_, err = r.VectorField("v").Search(t.Context(), nil, []float32{1, 2, 3, 4, 5}, nil, 10, vector.Options{})
 			err = errors.Join(err, r.Close())
 		}
-		if what == "none" && err != nil || what != "none" && !errors.Is(err, vfs.ErrCorrupt) {
-			t.Errorf("%s: %v", what, err)
-		}
+		check.That(t, (what != "none" || err == nil) && (what == "none" || errors.Is(err, vfs.ErrCorrupt)), "%s: %v", what,
+			err)
 	}
 }
 

@@ -136,9 +136,8 @@ func edited(t *testing.T, name, before, want string, change func(assistant.Assis
 		err = c.Write()
 	}
 	must.That(t, err == nil, "%q: %v", before, err)
-	if got, err := os.ReadFile(a.File); err != nil || string(got) != want {
-		t.Errorf("%s\nbecomes\n%s\nwant\n%s", before, got, want)
-	}
+	got, err := os.ReadFile(a.File)
+	check.That(t, err == nil && string(got) == want, "%s\nbecomes\n%s\nwant\n%s", before, got, want)
 }
 
 // TestTOML checks that an entry is changed and removed in any position, and that its other settings stay. Comments
@@ -217,9 +216,8 @@ func TestLinks(t *testing.T) {
 	}
 	info, missing := os.Lstat(a.File)
 	check.That(t, err == nil && missing == nil && info.Mode()&os.ModeSymlink != 0, "%v, %v, %v", err, info, missing)
-	if text, err := os.ReadFile(kept); err != nil || !strings.Contains(string(text), server.Command) {
-		t.Errorf("%s, %v", text, err)
-	}
+	text, err := os.ReadFile(kept)
+	check.That(t, err == nil && strings.Contains(string(text), server.Command), "%s, %v", text, err)
 }
 
 // TestConcurrentChangeIsKept checks that a change by another program during confirmation is not lost.
@@ -235,9 +233,8 @@ func TestConcurrentChangeIsKept(t *testing.T) {
 		put(t, file, theirs)
 		err := change.Write()
 		check.Fails(t, err, sheaf.ErrInvalid, "another program changed", "%s", name)
-		if content, err := os.ReadFile(file); string(content) != theirs {
-			t.Errorf("%s became %s, %v", name, content, err)
-		}
+		content, err := os.ReadFile(file)
+		check.That(t, string(content) == theirs, "%s became %s, %v", name, content, err)
 	}
 }
 
@@ -271,9 +268,8 @@ func TestHidesSecrets(t *testing.T) {
 		before, entry := add.Shown()
 		gone, _ := remove.Shown()
 		for _, shown := range []string{before, entry, gone} {
-			if strings.Contains(shown, "s3cret") || !strings.Contains(shown, "old") && !strings.Contains(shown, server.Command) {
-				t.Errorf("%s shows %s", name, shown)
-			}
+			check.That(t, !strings.Contains(shown, "s3cret") && (strings.Contains(shown, "old") || strings.Contains(shown,
+				server.Command)), "%s shows %s", name, shown)
 		}
 		must.Do(t, add.Write())
 		if text, err := os.ReadFile(a.File); err != nil || name != "zed" && !strings.Contains(string(text), "s3cret") {

@@ -77,9 +77,8 @@ func saysJSON(t *testing.T, content []byte) map[string]any {
 	must.That(t, err == nil, "%q: %v", content, err)
 	d := json.NewDecoder(bytes.NewReader(standard))
 	d.UseNumber()
-	if err := d.Decode(&out); err != nil {
-		t.Fatalf("%q: %v", content, err)
-	}
+	err = d.Decode(&out)
+	must.That(t, err == nil, "%q: %v", content, err)
 	return out
 }
 

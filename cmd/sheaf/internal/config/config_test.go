@@ -64,9 +64,8 @@ func TestEmptyFiles(t *testing.T) {
 	}
 	for text, right := range texts {
 		user := write(t, filepath.Join(t.TempDir(), "config.yaml"), text)
-		if c, err := config.Load(config.Options{UserFile: user}); (err == nil) != right || right && c.Limit != 10 {
-			t.Errorf("%q: %v", text, err)
-		}
+		c, err := config.Load(config.Options{UserFile: user})
+		check.That(t, (err == nil) == right && (!right || c.Limit == 10), "%q: %v", text, err)
 	}
 }
 
@@ -82,9 +81,8 @@ func TestForeignFilesNeedApproval(t *testing.T) {
 	opts := config.Options{Dir: filepath.Dir(project), Trust: trust}
 	c, err := config.Load(opts)
 	must.Do(t, err)
-	if len(c.Notices) != 9 || c.Limit != 7 || !strings.Contains(c.Notices[0], project+":2: embedder.url is ignored") {
-		t.Errorf("notices are %q, values %+v", c.Notices, c.Values)
-	}
+	check.That(t, len(c.Notices) == 9 && c.Limit == 7 && strings.Contains(c.Notices[0],
+		project+":2: embedder.url is ignored"), "notices are %q, values %+v", c.Notices, c.Values)
 	c.Limit = 10
 	if plain, err := config.Load(config.Options{}); err != nil || !reflect.DeepEqual(c.Values, plain.Values) {
 		t.Errorf("values before approval are %+v, %v", c.Values, err)
@@ -93,10 +91,9 @@ func TestForeignFilesNeedApproval(t *testing.T) {
 		t.Errorf("sensitive settings are %q, %v", found, err)
 	}
 	must.Do(t, trust.Approve(project, []byte(text)))
-	if c, err = config.Load(opts); err != nil || len(c.Notices) != 0 || c.DataDir != data ||
-		c.Embedder.KeyFile != filepath.Join(dir, "..", ".ssh", "id") {
-		t.Errorf("after approval: %v, notices %q, values %+v", err, c.Notices, c.Values)
-	}
+	c, err = config.Load(opts)
+	check.That(t, err == nil && len(c.Notices) == 0 && c.DataDir == data && c.Embedder.KeyFile == filepath.Join(dir, "..",
+		".ssh", "id"), "after approval: %v, notices %q, values %+v", err, c.Notices, c.Values)
 }
 
 func TestHarmlessPathsNeedNoApproval(t *testing.T) {
@@ -118,9 +115,8 @@ func TestHarmlessPathsNeedNoApproval(t *testing.T) {
 	for path, notices := range map[string]int{"out": 1, "other": 1, "other/none/deeper": 1, "nowhere": 1, "nowhere/x": 1,
 		"in": 0, "in/none/deeper": 0, "none/deeper": 0} {
 		write(t, project, "data_dir: "+path+"\n")
-		if c, err = config.Load(config.Options{Dir: dir}); err != nil || len(c.Notices) != notices {
-			t.Errorf("%s: %v, notices %q, want %d", path, err, c.Notices, notices)
-		}
+		c, err = config.Load(config.Options{Dir: dir})
+		check.That(t, err == nil && len(c.Notices) == notices, "%s: %v, notices %q, want %d", path, err, c.Notices, notices)
 	}
 }
 
@@ -170,9 +166,7 @@ func FuzzLoad(f *testing.F) {
 		path := filepath.Join(dir, "config.yaml")
 		must.Do(t, os.WriteFile(path, content, 0o644))
 		_, err := config.Load(config.Options{UserFile: path})
-		if err != nil && !errors.Is(err, sheaf.ErrInvalid) {
-			t.Errorf("%q: %v is not invalid", content, err)
-		}
+		check.That(t, err == nil || errors.Is(err, sheaf.ErrInvalid), "%q: %v is not invalid", content, err)
 		if err := config.Set(path, "limit", []string{"12"}); err != nil {
 			return
 		}

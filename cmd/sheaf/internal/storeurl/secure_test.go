@@ -209,10 +209,8 @@ func use(t *testing.T, address string, secrets Secrets) {
 		check.That(t, err == nil, "%v", err)
 	}()
 	must.Do(t, st.Write(t.Context(), storetest.Library()))
-	if found, err := st.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: "steamed"})); err != nil ||
-		len(found) != 1 {
-		t.Errorf("%v, %v", found, err)
-	}
+	found, err := st.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: "steamed"}))
+	check.That(t, err == nil && len(found) == 1, "%v, %v", found, err)
 }
 
 // TestAuthWithoutKey checks that the option auth without a key is an error, and that writing the
@@ -224,9 +222,8 @@ func TestAuthWithoutKey(t *testing.T) {
 	} {
 		target, _, err := opened(t, address, Secrets{})
 		check.Fails(t, err, sheaf.ErrInvalid, want, "%s", address)
-		if _, err := target.Export(storetest.Analyzer(t, "en"), nil); (err == nil) != (want == "store_key_env") {
-			t.Errorf("export %s: %v", address, err)
-		}
+		_, err = target.Export(storetest.Analyzer(t, "en"), nil)
+		check.That(t, (err == nil) == (want == "store_key_env"), "export %s: %v", address, err)
 	}
 }
 
@@ -281,10 +278,9 @@ func TestMissingOrInvalidCertificateFile(t *testing.T) {
 			"store_cert_file":             {CertFile: text, CertKeyFile: text},
 		} {
 			_, _, err := opened(t, address, secrets)
-			if text := fmt.Sprint(err); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(text, says) ||
-				secrets.CAFile != "" && !strings.Contains(text, "store_ca_file") {
-				t.Errorf("%s: %v, want %s", address, err, says)
-			}
+			text := fmt.Sprint(err)
+			check.That(t, errors.Is(err, sheaf.ErrInvalid) && strings.Contains(text, says) && (secrets.CAFile == "" ||
+				strings.Contains(text, "store_ca_file")), "%s: %v, want %s", address, err, says)
 		}
 	}
 }

@@ -72,7 +72,9 @@ type In struct {
 }
 
 // TextIn returns an In for texts.
-func TextIn[T ~string](column string, texts ...T) In { return In{Column: column, Values: TextValues(texts...)} }
+func TextIn[T ~string](column string, texts ...T) In {
+	return In{Column: column, Values: TextValues(texts...)}
+}
 
 // Range matches if at least one value of the column has the bounds' kind and is within them. MinOpen excludes Min, and
 // MaxOpen excludes Max. A zero Value is no bound. It matches nothing without bounds, or with bounds of different kinds.

@@ -69,7 +69,7 @@ var allowed = map[string][]string{
 	"eval/indexing": {"root", "eval", "eval/dataset", "eval/metric", "search", "ingest", "index/catalog", "store/memory",
 		"model", "text/analysis", "text/chunk", "collection", "collection/access", "collection/location",
 		"internal/wikilink"},
-	"eval/self":       {"root", "store", "eval", "eval/dataset", "eval/metric", "eval/stats", "text/chunk"},
+	"eval/self":       {"root", "store", "eval", "eval/dataset", "eval/metric", "eval/stats", "search", "text/chunk"},
 	"eval/tune":       {"root", "eval", "eval/calibrate", "eval/stats"},
 	"eval/confidence": {"root", "eval", "eval/calibrate", "eval/self", "profile", "search"},
 	"eval/report":     {"eval", "eval/calibrate"},

@@ -313,6 +313,9 @@ func containsFold(list []string, s string) bool {
 
 // joinLines returns s with one separator in place of each run of line endings.
 func joinLines(s, separator string) string {
+	if strings.IndexByte(s, '\n') < 0 && strings.IndexByte(s, '\r') < 0 {
+		return s
+	}
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), separator)
 }
 

@@ -214,8 +214,10 @@ func Readable(text string) string {
 
 // withoutPayload returns the target of a link. It cuts a data address after the comma, where the data begins.
 func withoutPayload(target string) string {
-	at := dataAddress(target, 0)
-	if at.Start == 0 && at.End > 0 && strings.EqualFold(target[:len("data:")], "data:") {
+	if len(target) < len("data:") || !strings.EqualFold(target[:len("data:")], "data:") {
+		return target
+	}
+	if at := dataAddress(target, 0); at.Start == 0 && at.End > 0 {
 		kind, _, _ := strings.Cut(target, ",")
 		return kind + ","
 	}

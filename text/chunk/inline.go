@@ -15,6 +15,9 @@ func isPunctuation(c byte) bool {
 
 // unescape returns Markdown text with its backslash escapes and entities decoded.
 func unescape(s string) string {
+	if strings.IndexByte(s, '\\') < 0 && strings.IndexByte(s, '&') < 0 {
+		return s
+	}
 	var b strings.Builder
 	for i := 0; i < len(s); {
 		switch c := s[i]; {
@@ -449,6 +452,9 @@ func (s *scanner) takeDefinitions() {
 
 // foldLabel returns a label in the form in which labels are compared: without differences in case and white space.
 func foldLabel(label string) string {
+	if isWordOr(label, "-_./") { // most labels
+		return strings.ToLower(label)
+	}
 	return strings.ToLower(strings.ToUpper(strings.Join(strings.Fields(label), " ")))
 }
 

@@ -216,6 +216,9 @@ var taskWords = map[string]string{"TODO": TaskOpen, "DOING": TaskStarted, "IN-PR
 
 // task returns the state of a task and its text after the mark. For a line that is not a task, state is "".
 func task(text string) (state, rest string) {
+	if len(text) < 2 || text[0] != '[' && (!isUpper(text[0]) || !isUpper(text[1])) {
+		return "", text // most lines
+	}
 	if end := strings.IndexAny(text, " \t"); end > 0 && taskWords[text[:end]] != "" {
 		if rest = strings.TrimLeft(text[end:], " \t"); rest != "" {
 			return taskWords[text[:end]], rest
@@ -245,6 +248,8 @@ func task(text string) (state, rest string) {
 	}
 	return TaskOpen, rest // a custom mark, for example for important tasks
 }
+
+func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
 
 // inList reports whether byte i of src directly follows the mark of a list item.
 func inList(src string, i int) bool {

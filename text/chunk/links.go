@@ -99,6 +99,9 @@ func (f *finder) take(c *construct, i int) {
 
 // percentDecode decodes escapes such as %20. If the result would be invalid text, it returns s.
 func percentDecode(s string) string {
+	if strings.IndexByte(s, '%') < 0 {
+		return showable(s)
+	}
 	if decoded, err := url.PathUnescape(s); err == nil && utf8.ValidString(decoded) && strings.IndexByte(decoded, 0) < 0 {
 		return decoded
 	}
@@ -185,12 +188,20 @@ func (s *scanner) inline() foundMarks {
 		if len(attributes) > 0 && attributes[0].end == end { // the "#id" of a heading is not a tag
 			end, attributes = attributes[0].start, attributes[1:]
 		}
-		f.find(s.src[s.text[i].start:end], s.text[i].start)
+		if start := s.text[i].start; hasMark(s.src[start:end]) {
+			f.find(s.src[start:end], start)
+		}
 		i = j
 	}
 	out.blocks = append(out.blocks, s.anchors...)
 	slices.SortFunc(out.blocks, func(a, b found) int { return a.start - b.start })
 	return out
+}
+
+// hasMark reports whether a text may have a link, a tag, a block name or an anchor.
+func hasMark(text string) bool {
+	return strings.IndexByte(text, '[') >= 0 || strings.IndexByte(text, '#') >= 0 ||
+		strings.IndexByte(text, '^') >= 0 || strings.IndexByte(text, '<') >= 0
 }
 
 // attribute matches the next attribute of a tag. Some programs write an attribute's value in braces.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 	"unsafe"
 
 	"sheaf"
@@ -22,26 +23,49 @@ func (Passages) AppendStarts(starts []int, text string) []int {
 // appendStarts is [Passages.AppendStarts] with a limit: it stops when starts has more elements than limit.
 func appendStarts(starts []int, text string, limit int) []int {
 	inWord, dense := false, 0
-	for i, r := range text {
-		if len(starts) > limit {
-			break
+	for i := 0; i < len(text) && len(starts) <= limit; {
+		start := i
+		for i < len(text) && asciiWord[text[i]] {
+			i++
 		}
-		switch {
-		case unicode.IsSpace(r):
+		if i > start {
+			if !inWord {
+				starts = append(starts, start)
+			}
+			inWord = true
+			continue
+		}
+		if text[i] < utf8.RuneSelf { // white space
 			inWord = false
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text[i:])
+		switch {
 		case r >= 0x2E80 && unicode.IsLetter(r):
 			if dense%2 == 0 {
 				starts = append(starts, i)
 			}
 			dense++
 			inWord = false
+		case unicode.IsSpace(r):
+			inWord = false
 		case !inWord:
 			inWord = true
 			starts = append(starts, i)
 		}
+		i += size
 	}
 	return starts
 }
+
+// asciiWord has the bytes of ASCII that are not white space.
+var asciiWord = func() (set [256]bool) {
+	for c := range utf8.RuneSelf {
+		set[c] = c != ' ' && (c < '\t' || c > '\r')
+	}
+	return set
+}()
 
 // Count returns the number of passages of a text with this many words, at least 1.
 func (p Passages) Count(words int) int {
@@ -71,7 +95,9 @@ func (p Passages) Span(doc *sheaf.Document, c *sheaf.Chunk, content []byte, n in
 	text := left.Text
 	enough := max(n, 0)*p.Stride + p.Words
 	w := p.Window(appendStarts(nil, text, enough), len(text), n)
-	w.End = w.Start + len(strings.TrimRight(text[w.Start:w.End], " \t\r\n"))
+	for w.End > w.Start && strings.IndexByte(" \t\r\n", text[w.End-1]) >= 0 {
+		w.End--
+	}
 	if w.End == w.Start {
 		return sheaf.Span{Start: c.Body.Start + left.At(w.Start), End: c.Body.Start + left.At(w.Start)}
 	}

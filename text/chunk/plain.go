@@ -28,6 +28,9 @@ func plainText(content string, definitions map[string]string) string {
 
 // showable returns s with U+FFFD for every NUL and every invalid byte.
 func showable(s string) string {
+	if utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 {
+		return s
+	}
 	return strings.Map(func(r rune) rune {
 		if r == 0 {
 			return utf8.RuneError
@@ -58,6 +61,7 @@ type piece struct {
 
 func (w *plainWriter) String() string {
 	var b strings.Builder
+	b.Grow(len(w.text))
 	for i := range w.pieces {
 		p := &w.pieces[i]
 		if p.char != 0 {

@@ -46,6 +46,7 @@ func (s *scanner) headingTitle(h *rawHeading, literal bool) (title, id string) {
 // "heading".
 func Slug(title string) string {
 	var b strings.Builder
+	b.Grow(len(title))
 	for _, r := range title {
 		switch {
 		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '-', r == '_':

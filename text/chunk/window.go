@@ -367,9 +367,16 @@ func (c *largeChunk) takeFrom(member *sheaf.Chunk) {
 // words yields each run of letters, marks and digits. In scripts without spaces it yields every character separately.
 func words(text string, yield func(start, end int) bool) {
 	start := -1
-	for i, r := range text {
-		alone := r >= 0x2E80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
-		inWord := !alone && isWordRune(r)
+	for i := 0; i < len(text); {
+		size, alone, inWord := 1, false, false
+		if c := text[i]; c < utf8.RuneSelf {
+			inWord = 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9'
+		} else {
+			var r rune
+			r, size = utf8.DecodeRuneInString(text[i:])
+			alone = r >= 0x2E80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
+			inWord = !alone && isWordRune(r)
+		}
 		if start >= 0 && !inWord {
 			if !yield(start, i) {
 				return
@@ -378,12 +385,13 @@ func words(text string, yield func(start, end int) bool) {
 		}
 		switch {
 		case alone:
-			if !yield(i, i+utf8.RuneLen(r)) {
+			if !yield(i, i+size) {
 				return
 			}
 		case inWord && start < 0:
 			start = i
 		}
+		i += size
 	}
 	if start >= 0 {
 		yield(start, len(text))

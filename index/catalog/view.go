@@ -235,27 +235,20 @@ func newRecord(id sheaf.ID, st *state) *Record {
 	return r
 }
 
-// Chunk returns the chunk with an ID. If no chunk has this ID, it returns false. Chunk first takes the whole id as a
-// document's ID, then the part before the last '#'.
+// Chunk returns the chunk with an ID. If no chunk has this ID, it returns false. Most IDs name a section, so Chunk first
+// takes the part before the last '#' as the document's ID, then the whole id.
 func (v *View) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
-	r, err := v.Record(id)
-	if err == nil {
-		if len(r.Document.Chunks) > 0 && r.Document.Chunks[0].ID == id {
-			return r.Document.Chunks[0], true
-		}
-		return sheaf.Chunk{}, false
-	}
 	if hash := strings.LastIndexByte(string(id), '#'); hash >= 0 {
-		r, err = v.Record(id[:hash])
-	}
-	if err != nil {
-		v.noteFault(err)
-		return sheaf.Chunk{}, false
-	}
-	for i := range r.Document.Chunks {
-		if r.Document.Chunks[i].ID == id {
-			return r.Document.Chunks[i], true
+		if doc := v.SharedDocument(id[:hash]); doc != nil {
+			for i := range doc.Chunks {
+				if doc.Chunks[i].ID == id {
+					return doc.Chunks[i], true
+				}
+			}
 		}
+	}
+	if doc := v.SharedDocument(id); doc != nil && len(doc.Chunks) > 0 && doc.Chunks[0].ID == id {
+		return doc.Chunks[0], true
 	}
 	return sheaf.Chunk{}, false
 }

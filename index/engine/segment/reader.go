@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
+	"unsafe"
 
 	"sheaf/index/engine/postings"
 	"sheaf/index/vfs"
@@ -267,14 +269,18 @@ func (r *Reader) fault(err error, section string) error {
 	return err
 }
 
+// cursors holds unused cursors for reuse. They already have memory for a key.
+var cursors = sync.Pool{New: func() any { return &tableCursor{key: make([]byte, 0, 256)} }}
+
 // Find returns the ordinal of the chunk with this identifier, or false without such a chunk.
 func (r *Reader) Find(id string) (ordinal uint32, ok bool, err error) {
-	var c tableCursor
+	c := cursors.Get().(*tableCursor)
+	defer cursors.Put(c)
 	c.reset(r.ids)
-	if !c.find([]byte(id)) {
+	if !c.find(unsafe.Slice(unsafe.StringData(id), len(id))) { // find only reads the key
 		return 0, false, c.err
 	}
-	ordinal, err = r.ordinalAt(&c)
+	ordinal, err = r.ordinalAt(c)
 	return ordinal, err == nil, err
 }
 

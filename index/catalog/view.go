@@ -235,8 +235,8 @@ func newRecord(id sheaf.ID, st *state) *Record {
 	return r
 }
 
-// Chunk returns the chunk with an ID. If no chunk has this ID, it returns false. Chunk first takes the part of id before
-// the last '#' as the document's ID, because most IDs name a section. Then it takes the whole id.
+// Chunk returns the chunk with an ID. If no chunk has this ID, it returns false. Chunk first takes the part of id
+// before the last '#' as the document's ID, because most IDs name a section. Then it takes the whole id.
 func (v *View) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
 	if hash := strings.LastIndexByte(string(id), '#'); hash >= 0 {
 		if doc := v.SharedDocument(id[:hash]); doc != nil {

@@ -140,33 +140,32 @@ func Answers(ctx context.Context, e model.Embedder) bool {
 }
 
 // embedWindows works like embed, for an embedder that takes whole texts. The suffix comes before the passages, because
-// such an embedder expects the shared text first.
+// such an embedder expects the shared text first. A panic of the model becomes an error.
 func embedWindows(ctx context.Context, e model.WindowEmbedder, at map[sheaf.ID]*sheaf.Chunk, chunks []store.Chunk,
-	suffix string) error {
+	suffix string) (err error) {
+	defer model.Caught(e.Model(), &err)
+	p := PassagesOf(e)
+	var starts []int
+	add := func(c *store.Chunk, field, heading, body string) error {
+		starts = p.AppendStarts(starts[:0], body)
+		numbers := make([]float32, 0, p.Count(len(starts))*e.Dims())
+		numbers, err := e.AppendWindows(ctx, numbers, heading, body, starts, p.Words, p.Stride)
+		if err == nil && len(numbers) > 0 {
+			passages := slices.Collect(slices.Chunk(numbers, e.Dims()))
+			c.Vectors = append(c.Vectors, store.Vectors{Name: field, Passages: passages})
+		}
+		return err
+	}
 	for i := range chunks {
 		c := &chunks[i]
 		above := strings.Join(at[c.ID].Hierarchy, headingMark) + suffix
-		if err := addWindows(ctx, e, c, store.VectorBody, above, textOf(c)); err != nil {
+		if err := add(c, store.VectorBody, above, textOf(c)); err != nil {
 			return err
 		}
-		if err := addWindows(ctx, e, c, store.VectorTitle, at[c.ID].Title, ""); err != nil {
+		if err := add(c, store.VectorTitle, at[c.ID].Title, ""); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-// addWindows adds the vectors of one text to a chunk. A panic of the model becomes an error.
-func addWindows(ctx context.Context, e model.WindowEmbedder, c *store.Chunk, field, heading,
-	body string) (err error) {
-	defer model.Caught(e.Model(), &err)
-	p := PassagesOf(e)
-	numbers, err := e.AppendWindows(ctx, nil, heading, body, p.AppendStarts(nil, body), p.Words, p.Stride)
-	if err != nil || len(numbers) == 0 {
-		return err
-	}
-	passages := slices.Collect(slices.Chunk(numbers, e.Dims()))
-	c.Vectors = append(c.Vectors, store.Vectors{Name: field, Passages: passages})
 	return nil
 }
 

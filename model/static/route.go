@@ -2,6 +2,8 @@ package static
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/bits"
 	"slices"
 	"strings"
 )
@@ -217,6 +219,9 @@ func (e *encoder) add(dst []float32, table int, pieces []int32, weight float32) 
 // foreignBytes counts the bytes of text outside ASCII.
 func foreignBytes(text string) int {
 	n := 0
+	for ; len(text) >= 8; text = text[8:] {
+		n += bits.OnesCount64(binary.LittleEndian.Uint64([]byte(text[:8])) & 0x8080808080808080)
+	}
 	for i := range len(text) {
 		n += int(text[i] >> 7)
 	}

@@ -298,9 +298,19 @@ func LinkLists(text string) (lists []LinkList) {
 	}
 	behind, i := 0, 0 // end of the last link, and where to look for the next
 	item := false     // the last link is in an item of a list
-	for {
-		start := i + strings.IndexAny(text[i:], "[h") // "h" may begin "http"
-		if start < i {
+	next := func(at int, sign string) int {
+		if at >= i {
+			return at
+		}
+		if n := strings.Index(text[i:], sign); n >= 0 {
+			return i + n
+		}
+		return len(text)
+	}
+	for bracket, address := -1, -1; ; {
+		bracket, address = next(bracket, "["), next(address, "http")
+		start := min(bracket, address)
+		if start == len(text) {
 			end()
 			return lists
 		}
@@ -336,9 +346,6 @@ func linkSize(text string) int {
 	}
 	if strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://") {
 		return len(text) - len(strings.TrimLeftFunc(text, isAddress))
-	}
-	if text[0] != '[' {
-		return 0
 	}
 	label := closingBracket(text)
 	if label <= 0 || label+1 == len(text) {

@@ -301,7 +301,7 @@ func IndexedText(doc *sheaf.Document, c *sheaf.Chunk, content string) Left {
 	from := 0
 	if front.Len() > 0 && !doc.FrontmatterText && front.End > body.Start && front.Start < body.End {
 		from = min(front.End, body.End) - body.Start
-		parts = append(parts, sheaf.Span{Start: max(front.Start-body.Start, 0), End: from})
+		parts = slices.Insert(parts, 0, sheaf.Span{Start: max(front.Start-body.Start, 0), End: from})
 	}
 	parts = append(parts, lineParts(text, from, KindOf(doc.Path))...)
 	slices.SortStableFunc(parts, func(a, b sheaf.Span) int { return a.Start - b.Start })
@@ -342,7 +342,7 @@ func lineParts(text string, from int, kind Kind) (parts []sheaf.Span) {
 			}
 		}
 		if inCode && strings.HasSuffix(line, "-") {
-			end := l.start + len(strings.TrimRight(text[l.start:l.end], " \t"))
+			end := l.start + len(strings.TrimRightFunc(text[l.start:l.end], unicode.IsSpace))
 			start := l.start + len(strings.TrimRight(text[l.start:end], "-"))
 			parts = append(parts, sheaf.Span{Start: start, End: end})
 		}

@@ -174,4 +174,10 @@ func TestDataInFrontmatter(t *testing.T) {
 		got := fmt.Sprint(doc)
 		check.That(t, !strings.Contains(got, data(500)[:40]), "%s: %s", values, got)
 	}
+	text := "---\ncover: |\n  " + data(2000) + "\nb: more\n---\n"
+	c := must.Get(chunk.For("a.md", chunk.Options{Chunker: "sections", Sections: chunk.SectionOptions{Cap: 100}}))
+	doc := c.Chunk("t", "a.md", []byte(text))
+	for i := range doc.Chunks {
+		check.Equal(t, chunk.IndexedText(&doc, &doc.Chunks[i], text).Text, "", "piece %d of frontmatter", i)
+	}
 }

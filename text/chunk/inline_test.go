@@ -286,6 +286,7 @@ func TestCodeHyphens(t *testing.T) {
 		{"a.md", fenced, "infor-\nmation\n\n```\nfoo\nbar  \nbaz\n```\n\nknow-\nledge\n"},
 		{"a.md", "---\na: \"```\"\n---\nfoo-\nbar\n", "foo-\nbar\n"},
 		{"a.go", "foo-\r\nbar\n", "foo\r\nbar\n"},
+		{"a.go", "foo-\n\fbar-\f", "foo\n\fbar\f"},
 		{"a.txt", "foo-\nbar\n", "foo-\nbar\n"},
 	} {
 		chunker := must.Get(chunk.For(c.path, chunk.Options{}))

@@ -167,6 +167,8 @@ func TestSaveProfile(t *testing.T) {
 		{"what is no number in one", "x", number("sheaf", "meaning", "0.5\nname: y", false), sheaf.ErrInvalid, first},
 		{"itself, not to be replaced", "mine", collection.ProfileInput{Extends: "mine"}, collection.ErrConflict, first},
 		{"other numbers", "mine", number("mine", "names", "0.25", true), nil, first + "  names: 0.25\n"},
+		{"a number with a leading 0", "mine", number("mine", "names", "010", true), nil, first + "  names: 10\n"},
+		{"other numbers again", "mine", number("mine", "names", "0.25", true), nil, first + "  names: 0.25\n"},
 		{"one out of range", "mine", number("mine", "names", "11", true), sheaf.ErrInvalid, first + "  names: 0.25\n"},
 	} {
 		saved, err := f.SaveProfile(all, c.name, c.in)

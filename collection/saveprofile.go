@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -133,13 +135,22 @@ func readMade(file, name string) (made madeProfile, err error) {
 	return made, nil
 }
 
-// scalar returns the value that YAML parses from a text, such as a number. So a number is later written without quotes.
+// scalar returns the value of a parameter as YAML writes it: a number without quotes. It does not parse text as YAML,
+// because YAML reads "010" as 8.
 func scalar(text string) any {
-	var value any
-	if err := yaml.Unmarshal([]byte(text), &value); err != nil || value == nil {
-		return text
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return n
 	}
-	return value
+	if f, err := strconv.ParseFloat(text, 64); err == nil && !math.IsInf(f, 0) && !math.IsNaN(f) {
+		return f
+	}
+	switch text {
+	case "true":
+		return true
+	case "false":
+		return false
+	}
+	return text
 }
 
 // SaveJudged writes judged queries into the folder of judgements. sheaf eval reads them from there.

@@ -76,14 +76,14 @@ const headingMark = " › "
 // embed adds vectors to the chunks of one document. byID has the chunks of doc, and suffix follows every passage. If
 // a model on a server gives no vector for a passage, doc gets a warning.
 func embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, byID map[sheaf.ID]*sheaf.Chunk,
-	chunks []store.Chunk, suffix string) (err error) {
+	chunks []store.Chunk, suffix string, memory *[]float32) (err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("embed %s: %w", doc.ID, err)
 		}
 	}()
 	if whole, ok := e.(model.WindowEmbedder); ok {
-		return embedWindows(ctx, whole, byID, chunks, suffix)
+		return embedWindows(ctx, whole, byID, chunks, suffix, memory)
 	}
 	var texts []string
 	counts := make([]int, len(chunks))
@@ -140,18 +140,25 @@ func Answers(ctx context.Context, e model.Embedder) bool {
 }
 
 // embedWindows works like embed, for an embedder that takes whole texts. The suffix comes before the passages, because
-// such an embedder expects the shared text first. A panic of the model becomes an error.
+// such an embedder expects the shared text first. The vectors take the memory of *memory, which grows if needed. If
+// memory is nil, they take their own. A panic of the model becomes an error.
 func embedWindows(ctx context.Context, e model.WindowEmbedder, at map[sheaf.ID]*sheaf.Chunk, chunks []store.Chunk,
-	suffix string) (err error) {
+	suffix string, memory *[]float32) (err error) {
 	defer model.Caught(e.Model(), &err)
-	p := PassagesOf(e)
+	if memory == nil {
+		memory = new([]float32)
+	}
+	if cap(*memory) > 1<<20 { // after a very long text
+		*memory = nil
+	}
+	p, numbers := PassagesOf(e), (*memory)[:0]
 	var starts []int
 	add := func(c *store.Chunk, field, heading, body string) error {
 		starts = p.AppendStarts(starts[:0], body)
-		numbers := make([]float32, 0, p.Count(len(starts))*e.Dims())
-		numbers, err := e.AppendWindows(ctx, numbers, heading, body, starts, p.Words, p.Stride)
-		if err == nil && len(numbers) > 0 {
-			passages := slices.Collect(slices.Chunk(numbers, e.Dims()))
+		first := len(numbers)
+		numbers, err = e.AppendWindows(ctx, numbers, heading, body, starts, p.Words, p.Stride)
+		if err == nil && len(numbers) > first {
+			passages := slices.Collect(slices.Chunk(numbers[first:], e.Dims()))
 			c.Vectors = append(c.Vectors, store.Vectors{Name: field, Passages: passages})
 		}
 		return err
@@ -166,6 +173,7 @@ func embedWindows(ctx context.Context, e model.WindowEmbedder, at map[sheaf.ID]*
 			return err
 		}
 	}
+	*memory = numbers
 	return nil
 }
 
@@ -212,7 +220,7 @@ func appendVectors(to []store.Vectors, name string, vectors [][]float32) []store
 func (r *runner) vectors(ctx context.Context, it *item, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk,
 	chunks []store.Chunk) error {
 	if it.given == nil || len(it.given.Chunks) != len(chunks) {
-		return r.embedChunks(ctx, doc, at, chunks)
+		return r.embedChunks(ctx, doc, at, chunks, it.vectors)
 	}
 	var rest []store.Chunk
 	var places []int
@@ -223,7 +231,7 @@ func (r *runner) vectors(ctx context.Context, it *item, doc *sheaf.Document, at 
 		}
 		rest, places = append(rest, chunks[i]), append(places, i)
 	}
-	err := r.embedChunks(ctx, doc, at, rest)
+	err := r.embedChunks(ctx, doc, at, rest, it.vectors)
 	for i, place := range places {
 		chunks[place].Vectors = rest[i].Vectors
 	}
@@ -249,7 +257,7 @@ type embedding struct {
 // embedChunks adds vectors to chunks if there is an embedder that works. A document that the embedder refuses waits for
 // its vectors; the other documents are not delayed.
 func (r *runner) embedChunks(ctx context.Context, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk,
-	chunks []store.Chunk) error {
+	chunks []store.Chunk, memory *[]float32) error {
 	switch {
 	case len(chunks) == 0, r.o.Embedder == nil && !r.embedding.wanted:
 		return nil
@@ -263,7 +271,7 @@ func (r *runner) embedChunks(ctx context.Context, doc *sheaf.Document, at map[sh
 		return fault
 	}
 	began := time.Now()
-	err := embed(ctx, r.o.Embedder, doc, at, chunks, r.o.suffixOf(doc))
+	err := embed(ctx, r.o.Embedder, doc, at, chunks, r.o.suffixOf(doc), memory)
 	if err != nil && ctx.Err() != nil {
 		return err
 	}
@@ -287,7 +295,7 @@ func (r *runner) embedChunks(ctx context.Context, doc *sheaf.Document, at map[sh
 
 // Embed adds vectors to the chunks of one document: for each chunk's title, and its passages under the titles above.
 func Embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, entries []store.Chunk) error {
-	return embed(ctx, e, doc, chunksOf(doc), entries, "")
+	return embed(ctx, e, doc, chunksOf(doc), entries, "", nil)
 }
 
 // A list of links that share a word, such as "Staging environments" and "Production environments", repeats that word.

@@ -43,7 +43,7 @@ func TestModelRefusesForLongTime(t *testing.T) {
 			r := &runner{o: &Options{Embedder: m}, report: &Report{}}
 			for _, text := range strings.Fields(c.texts) {
 				at := map[sheaf.ID]*sheaf.Chunk{"c": {ID: "c", Title: text}}
-				err := r.embedChunks(t.Context(), &sheaf.Document{ID: "d"}, at, []store.Chunk{{ID: "c"}})
+				err := r.embedChunks(t.Context(), &sheaf.Document{ID: "d"}, at, []store.Chunk{{ID: "c"}}, nil)
 				check.That(t, (err != nil) == (text == "granite"), "%s: %v", text, err)
 			}
 			check.That(t, m.asked == c.asked && strings.HasSuffix(r.report.EmbedError, "no room"),

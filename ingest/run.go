@@ -158,8 +158,13 @@ func (r *runner) batch(ctx context.Context, batch []item) error {
 	group, working := errgroup.WithContext(ctx)
 	var next atomic.Int64
 	for range min(r.o.Workers, len(batch)) {
+		memory := new([]float32)
+		if _, keeps := r.writer.(*plainWriter); keeps {
+			memory = nil
+		}
 		group.Go(func() error {
 			for i := next.Add(1) - 1; i < int64(len(batch)) && working.Err() == nil; i = next.Add(1) - 1 {
+				batch[i].vectors = memory
 				if err := r.index(working, &batch[i]); err != nil {
 					return err
 				}

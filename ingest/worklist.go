@@ -34,6 +34,9 @@ type item struct {
 	// a program may have set the time back, or changed only rights.
 	unsure bool
 	state  int64 // the time of its last change, as in File
+	// vectors has the memory for the document's vectors. The next document of the worker uses it again. It is nil if the
+	// writer keeps the vectors.
+	vectors *[]float32
 }
 
 func (it *item) skip(reason string) catalog.Skip {

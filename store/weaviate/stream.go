@@ -205,7 +205,7 @@ func (s *Store) passageHits(ctx context.Context, class, arguments, properties st
 }
 
 // inParts calls use with conditions that together select the passages of chunks that meet the condition within. Each
-// condition selects n passages of class, and n is at most most.
+// condition selects n passages of class, and n is at most most. If the server counts more in a range of most, it fails.
 func (s *Store) inParts(ctx context.Context, field string, hashes []string, within condition, most int,
 	use func(class, where string, n int) error) error {
 	class, where := s.passageClass(field), and(anyOf("chunk", hashes), within)
@@ -223,6 +223,8 @@ func (s *Store) inParts(ctx context.Context, field string, hashes []string, with
 			return err
 		}
 		return s.inParts(ctx, field, hashes[half:], within, most, use)
+	case !within.all():
+		return s.fault(sheaf.ErrUnavailable, "%d passages in a range of %d: the answer is not from such a server", n, most)
 	}
 	for from := 0; from < n && err == nil; from += most {
 		err = s.inParts(ctx, field, hashes, passagesIn(from, from+most), most, use)

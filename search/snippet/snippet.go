@@ -208,10 +208,20 @@ func runeStart(text string, i int) int {
 	return max(i, 0)
 }
 
-// scan returns the matches in text[from:to]. width is the width of the snippet.
+// scan returns the matches in text[from:to]. width is the width of the snippet. If the text is not Markdown, words may
+// be next to "**" or an entity. So without matches in the text that readers see, scan looks at the text itself.
 func (h *Highlighter) scan(text string, from, to, width int) []match {
-	matches := h.matches[:0]
 	read := chunk.AsRead(text[from:to])
+	matches := h.scanRead(text, from, read, width)
+	if len(matches) == 0 && read.Text != text[from:to] {
+		return h.scanRead(text, from, chunk.Left{Text: text[from:to]}, width)
+	}
+	return matches
+}
+
+// scanRead returns the matches in read, a form of the part of text that begins at from.
+func (h *Highlighter) scanRead(text string, from int, read chunk.Left, width int) []match {
+	matches := h.matches[:0]
 	h.screen.Words(read.Text, func(start, end int) bool {
 		for _, w := range h.word(read.Text[start:end]) {
 			m := match{start: from + read.At(start+w.start), end: from + read.At(start+w.end-1) + 1, term: w.term}

@@ -138,6 +138,7 @@ func TestSnippet(t *testing.T) {
 			"A <red> `Vec<T>` fox <<red>>"},
 		{"a comment of HTML with the only match", sheaf.Match{Text: "red"}, "A fox.\n\n<!--\nof red\n-->\n",
 			"A fox. <!-- of <red> -->"},
+		{"text that is no Markdown", sheaf.Match{Text: "red"}, "the char**red fox", "the char<red> fox"},
 		{"HTML ends lines", sheaf.Match{Text: "red"}, "<ul><li>A</li><li>red</li></ul>H<sub>2</sub>O<!-- x -->s",
 			"A <red> H2Os"},
 		{"character references", sheaf.Match{Text: "red"}, "R&amp;D&nbsp;&#8212;&#27;&#10;a &lt;red&gt; &semi; fox " +

@@ -326,7 +326,7 @@ func (t *trial) legs() error {
 			}
 		}
 	}
-	return nil
+	return t.facets(words)
 }
 
 // scoredLeg returns a function that asks the store to score some chunks for the query words. Some of these chunks are
@@ -350,6 +350,25 @@ func (t *trial) scoredLeg(words store.Request) func(context.Context) (sheaf.Rank
 		}
 		return out, nil
 	}
+}
+
+// facets checks that the store counts only visible chunks in each tree. words is the request of a search by words.
+func (t *trial) facets(words store.Request) error {
+	words.Text = search.AnyField(sheaf.Bool{})
+	facets, err := t.reader.guard.Facets(t.ctx, words, []string{sheaf.ColumnTree}, 1000)
+	if err != nil {
+		return err
+	}
+	counted := 0
+	for _, f := range facets {
+		for _, v := range f.Values {
+			counted += v.Chunks
+		}
+	}
+	if counted > t.chunks {
+		t.leak("legs", "", "the counts by folder have %d chunks, and %d are visible", counted, t.chunks)
+	}
+	return nil
 }
 
 // stageSettings holds settings for the stages that do not run without settings. The keys are the names of the stages.

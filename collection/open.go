@@ -87,7 +87,8 @@ func Open(folder string, options ...Option) (*Collection, error) {
 		x.Close()
 		return nil, err
 	}
-	out.updates, out.closeIndex = o.making.Update, sync.OnceFunc(x.Close)
+	closing := *x // late searches still read the fields of x
+	out.updates, out.closeIndex = o.making.Update, sync.OnceFunc(closing.Close)
 	return out, nil
 }
 

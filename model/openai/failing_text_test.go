@@ -114,6 +114,23 @@ func TestServerRefusesOneText(t *testing.T) {
 	check.That(t, err != nil && strings.Contains(err.Error(), "content policy"), "query: %v", err)
 }
 
+// TestServerRefusesQuery checks that a query gives the error of the server that fails on its whole text and refuses its
+// start.
+func TestServerRefusesQuery(t *testing.T) {
+	o, _ := server(t, func(_ int64, texts []string, w http.ResponseWriter, _ *http.Request) {
+		switch longest(texts) {
+		case len("word"):
+			vectors(texts, w)
+		case 600:
+			http.Error(w, "out of memory", http.StatusInternalServerError)
+		default:
+			http.Error(w, "content policy", http.StatusBadRequest)
+		}
+	})
+	v, err := embedder(t, o).Embed(t.Context(), model.Query, []string{strings.Repeat("x", 600)})
+	check.That(t, err != nil && strings.Contains(err.Error(), "content policy"), "%v, %v", v, err)
+}
+
 // closing is a transport that fails or hangs when the handler calls [hangUp].
 type closing struct{ direct }
 

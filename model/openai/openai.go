@@ -134,7 +134,7 @@ func (e *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []str
 				batch[i] = prefix + "-" // servers refuse empty texts
 			}
 		}
-		vectors, err := e.batch(ctx, at, batch)
+		vectors, err := e.batch(ctx, at, purpose, batch)
 		if err != nil {
 			return nil, err
 		}
@@ -152,13 +152,14 @@ const shortest = 200
 // not prevent the vectors of the other texts. If the texts take too long, batch tries each text separately. If the
 // server refuses a single text, batch tries the start of the text. A passage whose start is refused too gets a nil
 // vector. When a text may be the cause, batch first embeds a plain word. If this fails too, it returns the error.
-func (e *Embedder) batch(ctx context.Context, at *endpoint, texts []string) ([][]float32, error) {
+func (e *Embedder) batch(ctx context.Context, at *endpoint, purpose model.Purpose,
+	texts []string) ([][]float32, error) {
 	vectors, err := e.request(ctx, at, texts)
 	if err == nil || ctx.Err() != nil {
 		return vectors, err
 	}
 	why, short := causeOf(err), len(texts) == 1 && utf8.RuneCountInString(texts[0]) <= shortest
-	if why == otherCause || short && (why != tooMuch || at == e.query) {
+	if why == otherCause || short && (why != tooMuch || purpose == model.Query) {
 		return nil, err
 	}
 	if short || why != tooMuch {
@@ -177,7 +178,7 @@ func (e *Embedder) batch(ctx context.Context, at *endpoint, texts []string) ([][
 		if why == late {
 			n = shortest
 		}
-		return e.batch(ctx, at, []string{cutText(texts[0], n)})
+		return e.batch(ctx, at, purpose, []string{cutText(texts[0], n)})
 	}
 	size := (len(texts) + 1) / 2
 	if why == late {
@@ -185,7 +186,7 @@ func (e *Embedder) batch(ctx context.Context, at *endpoint, texts []string) ([][
 	}
 	var out [][]float32
 	for part := range slices.Chunk(texts, size) {
-		vectors, err := e.batch(ctx, at, part)
+		vectors, err := e.batch(ctx, at, purpose, part)
 		if err != nil {
 			return nil, err
 		}

@@ -114,8 +114,8 @@ func TestServerRefusesOneText(t *testing.T) {
 	check.That(t, err != nil && strings.Contains(err.Error(), "content policy"), "query: %v", err)
 }
 
-// TestServerRefusesQuery checks that a query gives the error of the server that fails on its whole text and refuses its
-// start.
+// TestServerRefusesQuery checks a server that fails on the whole text of a query and refuses the start of the text. The
+// query gives the error of the server.
 func TestServerRefusesQuery(t *testing.T) {
 	o, _ := server(t, func(_ int64, texts []string, w http.ResponseWriter, _ *http.Request) {
 		switch longest(texts) {

@@ -159,8 +159,8 @@ func TestFiltersGroupByGroup(t *testing.T) {
 		must.That(t, slices.Equal(got, want), "%+v of %+v finds %v, want %v", f, docs, got, want)
 	})
 	// The few cases of a short run may let nothing through.
-	check.That(t, testing.Short() || let != 0 && kept != 0, "%d documents were let through and %d were not: nothing is shown",
-		let, kept)
+	check.That(t, testing.Short() || let != 0 && kept != 0,
+		"%d documents were let through and %d were not: nothing is shown", let, kept)
 }
 
 // TestActiveIn checks that a document edited in a period was created before its end and updated after its start. Only

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -67,7 +68,8 @@ and prints how well that fits the one left out. Then it prints the fit of all da
 sets. The calibration that sheaf ships was made this way. It keeps nothing.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkCount("--impossible", o.Impossible); err != nil {
+			err := cmp.Or(checkCount("--queries", o.PerKind), checkCount("--impossible", o.Impossible))
+			if err != nil {
 				return err
 			}
 			if len(args) > 1 {

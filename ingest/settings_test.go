@@ -101,7 +101,7 @@ func TestRebuildByOtherProcessIsDetected(t *testing.T) {
 		long.run()
 		_, err := ingest.Run(t.Context(), short.o)
 		check.That(t, errors.Is(err, ingest.ErrRebuilt) && errors.Is(err, sheaf.ErrUnavailable),
-			"%s: %v before it is made anew, want ErrRebuilt", name, err)
+			"%s: %v before the rebuild, want ErrRebuilt", name, err)
 		empty := catalog.Settings{Trees: long.o.Trees}
 		// sheaf index --rebuild does this.
 		must.Do(t, short.o.Catalog.Update(t.Context(), catalog.Update{Settings: &empty}))

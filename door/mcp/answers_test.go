@@ -424,7 +424,7 @@ func TestCompletion(t *testing.T) {
 	got, err = complete(s, "line", "", "")
 	check.That(t, err != nil && strings.Contains(err.Error(), "must be collection or id"), "%q, %v", got, err)
 	got, err = complete(connect(t, access.Grant{Scopes: []access.Scope{access.ScopeSearch}}), "id", "", "")
-	check.That(t, err == nil && len(got) == 0, "who may see nothing is told %q, %v", got, err)
+	check.That(t, err == nil && len(got) == 0, "a caller who may see nothing gets %q, %v", got, err)
 }
 
 // exampleNotes returns the notes of examples/notes by path.

@@ -216,7 +216,7 @@ func TestSQL(t *testing.T) {
 	must.Do(t, b.Write(t.Context(), batch))
 	check.Equal(t, storetest.Hits(t, b, "hand"), 1, "found")
 	check.Is(t, must.Err((postgres.Options{Schema: "x; --", Analyzer: storetest.Analyzer(t, "en")}).SQL()),
-		sheaf.ErrInvalid, "a schema that is none")
+		sheaf.ErrInvalid, "a value that is no schema")
 }
 
 // TestMissingExtension checks the advice for a database without pgvector whose user may not install

@@ -125,7 +125,7 @@ func TestPagedFlips(t *testing.T) {
 		r, err := openBytes(t, flipped)
 		if err == nil {
 			_, err = r.Paged("numbers")
-			check.That(t, err != nil || len(r.Check()) != 0, "byte %d flipped: nobody noticed", at)
+			check.That(t, err != nil || len(r.Check()) != 0, "byte %d flipped: Check found no fault", at)
 		}
 		check.That(t, err == nil || errors.Is(err, vfs.ErrCorrupt), "byte %d flipped: %v", at, err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime/debug"
 	"time"
@@ -86,16 +85,10 @@ func (a *app) openIndex(ctx context.Context, folder string, o openOptions,
 	return a.openAt(ctx, folder, finder.Own(folder), o, check)
 }
 
-// gcPercent is the GOGC value for commands that answer queries. They use little memory, so collecting less saves time.
-const gcPercent = 300
-
 // openAt opens the index at a place. If o says so, it updates the index first. check is the check of openIndex.
 func (a *app) openAt(ctx context.Context, folder string, place location.Location, o openOptions,
 	check func(*session) error) (*session, error) {
 	s := a.newSession(folder, place)
-	if (o.Refresh || o.Updates) && os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
 	if err := s.openModels(); err != nil {
 		return nil, err
 	}

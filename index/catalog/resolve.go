@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"cmp"
-	"net/url"
 	"path"
 	"path/filepath"
 	"slices"
@@ -59,6 +58,9 @@ func (v *View) ResolveAmong(among Among, from sheaf.ID, link sheaf.Link) (id she
 }
 
 func (v *View) resolveDocument(among Among, from sheaf.ID, link sheaf.Link) (sheaf.ID, bool) {
+	if hasScheme(link.Target) {
+		return "", false
+	}
 	link.Target = address(link)
 	if link.Target == "" {
 		return from, link.Fragment != ""
@@ -171,13 +173,14 @@ func cutPage(plain, suffix string) (string, bool) {
 	return source, ending == ""
 }
 
+// hasScheme reports whether a target begins with the scheme of a URL. One letter and a colon are a Windows drive.
 func hasScheme(target string) bool {
 	scheme, _, ok := strings.Cut(target, ":")
 	if !ok || len(scheme) < 2 {
 		return false
 	}
-	u, err := url.Parse(scheme + ":")
-	return err == nil && u.Scheme != ""
+	const letters, others = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789+-."
+	return strings.Contains(letters, scheme[:1]) && strings.Trim(scheme, letters+others) == ""
 }
 
 // folderFiles are the names of files that a link to their folder means. The first existing file wins.

@@ -40,9 +40,7 @@ func (h *handle) virtualLengths(fields []int, weights []float64, kept bm25.Lengt
 
 // add adds the lengths of one field, times weight, to the virtual lengths.
 func (l *virtualLengths) add(lengths *segment.Lengths, weight float32) {
-	for ordinal := range l.sums {
-		if n := lengths.Of(uint32(ordinal)); n > 0 {
-			l.sums[ordinal] += weight * float32(l.kept.Of(n))
-		}
+	for ordinal, n := range lengths.All() {
+		l.sums[ordinal] += weight * float32(l.kept.Of(n))
 	}
 }

@@ -113,8 +113,8 @@ func (v *view) field(f int, as bm25.Lengths) (bm25.Field, error) {
 		}
 	} else {
 		stats = bm25.Field{}
-		for i := range uint32(v.reader.Chunks()) {
-			if n := lengths.Of(i); n > 0 && (v.deleted == nil || !v.deleted.Has(i)) {
+		for i, n := range lengths.All() {
+			if v.deleted == nil || !v.deleted.Has(i) {
 				stats.Add(bm25.Field{Chunks: 1, Tokens: as.Sum(n)})
 			}
 		}

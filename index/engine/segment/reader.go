@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"math/bits"
 	"slices"
@@ -187,9 +188,10 @@ func (r *Reader) Parts() map[string]int64 {
 
 // Lengths are the lengths of one field of every chunk.
 type Lengths struct {
-	short []byte // one byte a chunk; nil with two bytes
-	words []byte // two bytes a chunk
-	long  []byte // ordinal and length of the others, 4 bytes each
+	chunks int
+	short  []byte // one byte a chunk; nil with two bytes
+	words  []byte // two bytes a chunk
+	long   []byte // ordinal and length of the others, 4 bytes each
 }
 
 // Lengths returns the lengths of the field with this index.
@@ -202,11 +204,11 @@ func (r *Reader) Lengths(field int) (Lengths, error) {
 	size := f.width * r.meta.chunks
 	switch f.width {
 	case 0:
-		return Lengths{long: data}, nil
+		return Lengths{chunks: r.meta.chunks, long: data}, nil
 	case 1:
-		return Lengths{short: data[:size], long: data[size:]}, nil
+		return Lengths{chunks: r.meta.chunks, short: data[:size], long: data[size:]}, nil
 	}
-	return Lengths{words: data[:size], long: data[size:]}, nil
+	return Lengths{chunks: r.meta.chunks, words: data[:size], long: data[size:]}, nil
 }
 
 // Plain returns the lengths by ordinal as they are in the file. If each length has one byte, words is nil. If each
@@ -226,6 +228,29 @@ func (l *Lengths) Of(ordinal uint32) uint32 {
 		}
 	}
 	return l.longOf(ordinal)
+}
+
+// All returns the chunks that have the field, as ordinals with the number of terms, in no particular order.
+func (l *Lengths) All() iter.Seq2[uint32, uint32] {
+	return func(yield func(ordinal, n uint32) bool) {
+		for i, n := range l.short {
+			if n > 0 && n < LongByte && !yield(uint32(i), uint32(n)) {
+				return
+			}
+		}
+		for i := range len(l.words) / 2 {
+			n := binary.LittleEndian.Uint16(l.words[2*i:])
+			if n > 0 && n < LongWord && !yield(uint32(i), uint32(n)) {
+				return
+			}
+		}
+		for at := 0; at < len(l.long); at += 8 {
+			ordinal, n := binary.LittleEndian.Uint32(l.long[at:]), binary.LittleEndian.Uint32(l.long[at+4:])
+			if int(ordinal) >= l.chunks || !yield(ordinal, n) { // the first only in a segment with a fault that Check finds
+				return
+			}
+		}
+	}
 }
 
 func (l *Lengths) longOf(ordinal uint32) uint32 {

@@ -134,6 +134,10 @@ func readLists(r *Reader) {
 			if err != nil {
 				continue
 			}
+			seen := make([]bool, r.Chunks())
+			for o := range lengths.All() {
+				seen[o] = true
+			}
 			c.Reset(list, uint32(r.Chunks()))
 			p.Reset(lengths.Of)
 			for o := c.Seek(0); o != postings.End; o = c.Next() {

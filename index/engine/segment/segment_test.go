@@ -151,6 +151,11 @@ func dump(t testing.TB, r *Reader, deleted Bitset, into map[string][]string) {
 			lengths := must.Get(r.Lengths(f))
 			c.Reset(list, uint32(r.Chunks()))
 			p.Reset(lengths.Of)
+			for o, n := range lengths.All() {
+				if n != lengths.Of(o) {
+					t.Errorf("field %s of chunk %d: All has length %d, Of %d", field.Name, o, n, lengths.Of(o))
+				}
+			}
 			for o := c.Seek(0); o != postings.End; o = c.Next() {
 				if deleted != nil && deleted.Has(o) {
 					continue

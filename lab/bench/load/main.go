@@ -9,6 +9,9 @@
 // server's cache counts. A second of warm-up is not counted. The status is 1 when a request failed or when the 99th
 // percentile is above --p99.
 //
+// With --rate R, the load is open: R queries a second arrive, whether or not earlier ones have their answers. The time
+// of a query then begins when it arrives, so it includes the wait for a free client.
+//
 // With --pid, the server's process on this machine, it also prints the server's processor time per answer.
 //
 //	go run -C lab/bench ./load --sheaf PROGRAM --in FOLDER
@@ -40,7 +43,7 @@ import (
 type options struct {
 	address, key, profile string
 	clients, idle, pid    int
-	zipf                  float64
+	zipf, rate            float64
 	length, p99, pause    time.Duration
 	program, folder       string
 	queries               string
@@ -58,6 +61,8 @@ func main() {
 		"each of the titles of documents when it is empty")
 	flag.Float64Var(&o.zipf, "zipf", 0, "draw queries with repetition, by Zipf's law with this exponent, above 1; 0 "+
 		"asks none twice while there are others")
+	flag.Float64Var(&o.rate, "rate", 0, "queries a second that arrive at equal intervals; 0 has each client ask when it "+
+		"has an answer")
 	flag.DurationVar(&o.length, "time", time.Minute, "how long they ask")
 	flag.DurationVar(&o.pause, "pause", 0, "how long a client waits between an answer and its next query; they begin "+
 		"one after another in that time")
@@ -78,6 +83,9 @@ func main() {
 func run(o options) error {
 	if o.zipf != 0 && !(o.zipf > 1) {
 		return fmt.Errorf("--zipf is %v: must be above 1, or 0", o.zipf)
+	}
+	if o.rate < 0 {
+		return fmt.Errorf("--rate is %v: must be at least 0", o.rate)
 	}
 	if o.clients < 1 {
 		return fmt.Errorf("--clients is %d: must be at least 1", o.clients)
@@ -249,6 +257,7 @@ func (l *load) ask(length time.Duration) ([]answer, error) {
 	deadline := began.Add(length)
 	all := make([][]answer, l.clients)
 	faults := make([]error, l.clients)
+	arriving := l.arrivals(began, deadline)
 	var wg sync.WaitGroup
 	for i := range l.clients {
 		wg.Go(func() {
@@ -261,12 +270,21 @@ func (l *load) ask(length time.Duration) ([]answer, error) {
 			draw := l.drawer(uint64(i))
 			// Clients that pause start at different times. Otherwise they would all send at once.
 			time.Sleep(l.pause * time.Duration(i) / time.Duration(l.clients))
-			for time.Now().Before(deadline) {
+			for l.rate > 0 || time.Now().Before(deadline) {
+				arrived, ok := time.Now(), true
+				if l.rate > 0 {
+					if arrived, ok = <-arriving; !ok {
+						return
+					}
+				}
 				given := l.given.Load()
 				took, err := c.search(draw())
 				if err != nil {
 					faults[i] = err
 					return
+				}
+				if l.rate > 0 {
+					took = time.Since(arrived)
 				}
 				all[i] = append(all[i], answer{at: time.Since(began), took: took, others: l.given.Add(1) - given - 1})
 				time.Sleep(l.pause)
@@ -275,6 +293,21 @@ func (l *load) ask(length time.Duration) ([]answer, error) {
 	}
 	wg.Wait()
 	return slices.Concat(all...), errors.Join(faults...)
+}
+
+// arrivals sends the times at which queries arrive, as --rate says, and closes the channel at the deadline.
+func (l *load) arrivals(began, deadline time.Time) <-chan time.Time {
+	n := int(l.rate * deadline.Sub(began).Seconds())
+	arriving := make(chan time.Time, n) // has room for all, so that a slow server delays no arrival
+	go func() {
+		defer close(arriving)
+		for i := range n {
+			at := began.Add(time.Duration(float64(i) / l.rate * float64(time.Second)))
+			time.Sleep(time.Until(at))
+			arriving <- at
+		}
+	}()
+	return arriving
 }
 
 // drawer returns the function that draws the queries of a client.

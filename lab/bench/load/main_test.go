@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// server answers each query with these results, and returns a function for the queries so far.
-func server(t *testing.T, results string) (address string, asked func() []string) {
+// server answers each query with these results after a delay, and returns a function for the queries so far.
+func server(t *testing.T, results string, delay time.Duration) (address string, asked func() []string) {
 	t.Helper()
 	var mu sync.Mutex
 	var queries []string
@@ -26,6 +26,7 @@ func server(t *testing.T, results string) (address string, asked func() []string
 		fmt.Fprintf(w, "sheaf_heap_live_bytes 1\n%s 0\n", rememberedMetric)
 	})
 	answers.HandleFunc("/v1/search", func(w http.ResponseWriter, r *http.Request) {
+		time.Sleep(delay)
 		mu.Lock()
 		defer mu.Unlock()
 		queries = append(queries, r.FormValue("query"))
@@ -51,7 +52,7 @@ func queriesFile(t *testing.T, text string) string {
 
 // TestNothingMeasured checks that a run without results says why.
 func TestNothingMeasured(t *testing.T) {
-	address, _ := server(t, `"results":[],"total":{"value":0}`)
+	address, _ := server(t, `"results":[],"total":{"value":0}`, 0)
 	for want, o := range map[string]options{
 		"--time":      {address: address, clients: 2},
 		"--clients":   {address: address, length: 1},
@@ -65,7 +66,7 @@ func TestNothingMeasured(t *testing.T) {
 
 // TestQueriesOfAFile checks that queries of a file run in turn, and again from the first.
 func TestQueriesOfAFile(t *testing.T) {
-	address, asked := server(t, `"results":[{"rank":1,"id":"a"}],"total":{"value":1}`)
+	address, asked := server(t, `"results":[{"rank":1,"id":"a"}],"total":{"value":1}`, 0)
 	file := queriesFile(t, "undo a commit\r\n\nwhere is the log?\n")
 	if err := run(options{address: address, clients: 1, length: time.Millisecond, queries: file}); err != nil {
 		t.Fatal(err)
@@ -74,5 +75,23 @@ func TestQueriesOfAFile(t *testing.T) {
 	if want := []string{"undo a commit", "where is the log?", "undo a commit"}; len(got) < 3 ||
 		!slices.Equal(got[:3], want) {
 		t.Errorf("asked %q, want %q and so on", got[:min(3, len(got))], want)
+	}
+}
+
+// TestOpenLoad checks that with --rate all arriving queries are asked, and that their time includes the wait.
+func TestOpenLoad(t *testing.T) {
+	const delay, late = 30 * time.Millisecond, 60 * time.Millisecond
+	address, asked := server(t, `"results":[{"rank":1,"id":"a"}],"total":{"value":1}`, delay)
+	o := options{address: address, clients: 1, rate: 50, length: 100 * time.Millisecond, p99: late,
+		queries: queriesFile(t, "undo\n")}
+	if err := run(o); err == nil || !strings.Contains(err.Error(), "99th percentile") {
+		t.Errorf("error %v: the last of 5 queries in 100 ms waits for 4 of %v, so want the 99th percentile", err, delay)
+	}
+	if n := len(asked()); n != 55 { // 50 of them in the second of warm-up
+		t.Errorf("%d queries in 1.1 s, want 55", n)
+	}
+	o.rate = -1
+	if err := run(o); err == nil || !strings.Contains(err.Error(), "--rate") {
+		t.Errorf("error %v, want --rate", err)
 	}
 }

@@ -211,8 +211,8 @@ const (
 	fewBytes = 4 << 20
 )
 
-// saveMemory replaces [gcPercent] by Go's default of 100, so that the process collects garbage more often. It also
-// limits the heap. Call adjust from time to time, to compute the limit again:
+// saveMemory sets Go's default of 100 percent, so that the process collects garbage more often. It also limits the
+// heap. Call adjust from time to time, to compute the limit again:
 //   - allowed = files + indexMemory, where files is the size of the indexed text in bytes
 //   - limit = allowed minus the engine's memory outside the heap, but at least allowed / 2
 //

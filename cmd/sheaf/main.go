@@ -18,14 +18,21 @@ import (
 	"sheaf"
 )
 
-// gcPercent is the GOGC value without the variable of this name. Commands use little memory, so collecting less saves
-// time. See [saveMemory] for large runs.
-const gcPercent = 400
+// These are the values of GOGC if the user sets none. Commands use little memory, so collecting less saves time. A
+// server keeps more in memory. See [saveMemory] for large runs.
+const (
+	commandGCPercent = 400
+	serverGCPercent  = 300
+)
+
+func setGCPercent(percent int) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(percent)
+	}
+}
 
 func main() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
+	setGCPercent(commandGCPercent)
 	os.Exit(run())
 }
 

@@ -12,29 +12,12 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 
 	"sheaf"
 )
 
-// These are the values of GOGC if the user sets none. Commands use little memory, so collecting less saves time. A
-// server keeps more in memory. See [saveMemory] for large runs.
-const (
-	commandGCPercent = 400
-	serverGCPercent  = 300
-)
-
-func setGCPercent(percent int) {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(percent)
-	}
-}
-
-func main() {
-	setGCPercent(commandGCPercent)
-	os.Exit(run())
-}
+func main() { os.Exit(run()) }
 
 // exitInterrupted is the exit status that shells expect after Ctrl-C: 128 + SIGINT.
 const exitInterrupted = 130

@@ -85,7 +85,6 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 	if o.running < 0 {
 		return sheaf.Invalidf("--concurrency is %d: must be 1 or more, or 0 for the default", o.running)
 	}
-	setGCPercent(serverGCPercent)
 	limits := httpdoor.Limits{Running: o.running}
 	err = a.reopening(cmd.Context(), func(open openOptions, _ bool) error {
 		return a.serveIndex(cmd, open, &o, limits, loopback)

@@ -250,35 +250,22 @@ func sameContent(it *item) bool {
 // skips unreadable files, reports why, and indexes the rest. While another process is indexing, the error is
 // sheaf.ErrUnavailable. If another process built the index with other settings than Settings records, the error is
 // [ErrRebuilt].
-func Run(ctx context.Context, o Options) (*Report, error) {
+func Run(ctx context.Context, o Options) (_ *Report, err error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
 	}
-	return whenEmptied(ctx, func() (*Report, error) { return runOnce(ctx, o) })
-}
-
-// runOnce works like [Run], but if the store must still be emptied, it returns an error instead of waiting.
-func runOnce(ctx context.Context, o Options) (*Report, error) {
-	began := time.Now()
-	if err := o.Catalog.Follow(); err != nil {
+	if err := o.awaitEmptied(ctx); err != nil {
 		return nil, err
 	}
+	began := time.Now()
 	l, err := o.folders(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if !l.isEmpty() {
-		if l, err = o.run(ctx, l, began); l == nil {
-			return nil, err
-		}
+	defer func() { l.report.Took = time.Since(began) }()
+	if l.isEmpty() {
+		return &l.report, nil
 	}
-	l.report.Took = time.Since(began)
-	return &l.report, err
-}
-
-// run carries out the work list l. If the catalog changed since l was made, run makes and carries out a new list. It
-// returns the list that it used. If it cannot lock the catalog, it returns nil and an error.
-func (o *Options) run(ctx context.Context, l *worklist, began time.Time) (_ *worklist, err error) {
 	unlock, err := o.lock(ctx, 0)
 	if err != nil {
 		return nil, err
@@ -287,17 +274,17 @@ func (o *Options) run(ctx context.Context, l *worklist, began time.Time) (_ *wor
 	view := o.Catalog.View()
 	stale := view.Generation() != l.generation
 	view.Close()
-	if stale {
+	if stale { // another process changed the catalog
 		fresh, err := o.folders(ctx)
 		if err != nil {
-			return l, err
+			return &l.report, err
 		}
 		l = fresh
 	}
-	if l.isEmpty() { // another process changed the catalog; it may still hold the store's lock
-		return l, nil
+	if !l.isEmpty() { // otherwise the other process may still hold the store's lock
+		err = o.carryOut(ctx, l, began)
 	}
-	return l, o.carryOut(ctx, l, began)
+	return &l.report, err
 }
 
 // Put indexes docs, replaces documents of the same tree and path, and keeps all others. The catalog stores the texts.
@@ -318,11 +305,9 @@ func Change(ctx context.Context, o Options, docs []Given, removed []sheaf.ID) (*
 	if _, err := chunk.New(o.Chunk); err != nil {
 		return nil, err
 	}
-	return whenEmptied(ctx, func() (*Report, error) { return changeOnce(ctx, o, docs, removed) })
-}
-
-// changeOnce works like [Change], but if the store must still be emptied, it returns an error instead of waiting.
-func changeOnce(ctx context.Context, o Options, docs []Given, removed []sheaf.ID) (*Report, error) {
+	if err := o.awaitEmptied(ctx); err != nil {
+		return nil, err
+	}
 	began := time.Now()
 	unlock, err := o.lock(ctx, lockPatience)
 	if err != nil {

@@ -73,10 +73,20 @@ func passages(c *sheaf.Chunk, body string, p chunk.Passages, suffix string) []st
 // headingMark separates the titles above a passage.
 const headingMark = " › "
 
+// withoutVectors returns the chunks that have no vectors.
+func withoutVectors(chunks []store.Chunk) (lacking []*store.Chunk) {
+	for i := range chunks {
+		if len(chunks[i].Vectors) == 0 {
+			lacking = append(lacking, &chunks[i])
+		}
+	}
+	return lacking
+}
+
 // embed adds vectors to the chunks of one document. byID has the chunks of doc, and suffix follows every passage. If
 // a model on a server gives no vector for a passage, doc gets a warning.
 func embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, byID map[sheaf.ID]*sheaf.Chunk,
-	chunks []store.Chunk, suffix string, memory *[]float32) (err error) {
+	chunks []*store.Chunk, suffix string, memory *[]float32) (err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("embed %s: %w", doc.ID, err)
@@ -89,7 +99,7 @@ func embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, byID map[
 	counts := make([]int, len(chunks))
 	for i := range chunks {
 		c := byID[chunks[i].ID]
-		parts := passages(c, textOf(&chunks[i]), PassagesOf(e), suffix)
+		parts := passages(c, textOf(chunks[i]), PassagesOf(e), suffix)
 		counts[i] = len(parts)
 		texts = append(append(texts, parts...), c.Title)
 	}
@@ -142,7 +152,7 @@ func Answers(ctx context.Context, e model.Embedder) bool {
 // embedWindows works like embed, for an embedder that takes whole texts. The suffix comes before the passages, because
 // such an embedder expects the shared text first. The vectors take the memory of *memory, which grows if needed. If
 // memory is nil, they take their own. A panic of the model becomes an error.
-func embedWindows(ctx context.Context, e model.WindowEmbedder, at map[sheaf.ID]*sheaf.Chunk, chunks []store.Chunk,
+func embedWindows(ctx context.Context, e model.WindowEmbedder, at map[sheaf.ID]*sheaf.Chunk, chunks []*store.Chunk,
 	suffix string, memory *[]float32) (err error) {
 	defer model.Caught(e.Model(), &err)
 	if memory == nil {
@@ -163,8 +173,7 @@ func embedWindows(ctx context.Context, e model.WindowEmbedder, at map[sheaf.ID]*
 		}
 		return err
 	}
-	for i := range chunks {
-		c := &chunks[i]
+	for _, c := range chunks {
 		above := strings.Join(at[c.ID].Hierarchy, headingMark) + suffix
 		if err := add(c, store.VectorBody, above, textOf(c)); err != nil {
 			return err
@@ -216,28 +225,6 @@ func appendVectors(to []store.Vectors, name string, vectors [][]float32) []store
 	return append(to, store.Vectors{Name: name, Passages: known})
 }
 
-// vectors embeds the chunks that have no vectors yet. Vectors that a program sent with a chunk stay.
-func (r *runner) vectors(ctx context.Context, it *item, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk,
-	chunks []store.Chunk) error {
-	if it.given == nil || len(it.given.Chunks) != len(chunks) {
-		return r.embedChunks(ctx, doc, at, chunks, it.vectors)
-	}
-	var rest []store.Chunk
-	var places []int
-	for i := range chunks {
-		if own := it.given.Chunks[i].Vectors; len(own) > 0 {
-			chunks[i].Vectors = own
-			continue
-		}
-		rest, places = append(rest, chunks[i]), append(places, i)
-	}
-	err := r.embedChunks(ctx, doc, at, rest, it.vectors)
-	for i, place := range places {
-		chunks[place].Vectors = rest[i].Vectors
-	}
-	return err
-}
-
 // errNoModel means that vectors are missing because no model is configured. A later run with a model adds them.
 var errNoModel = errors.New("no model is configured")
 
@@ -254,12 +241,13 @@ type embedding struct {
 	refusing time.Time
 }
 
-// embedChunks adds vectors to chunks if there is an embedder that works. A document that the embedder refuses waits for
+// embedChunks adds vectors to the chunks that have none, if there is an embedder that works. A document that the embedder refuses waits for
 // its vectors; the other documents are not delayed.
 func (r *runner) embedChunks(ctx context.Context, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk,
 	chunks []store.Chunk, memory *[]float32) error {
+	lacking := withoutVectors(chunks)
 	switch {
-	case len(chunks) == 0, r.o.Embedder == nil && !r.embedding.wanted:
+	case len(lacking) == 0, r.o.Embedder == nil && !r.embedding.wanted:
 		return nil
 	case r.o.Embedder == nil:
 		return errNoModel
@@ -271,7 +259,7 @@ func (r *runner) embedChunks(ctx context.Context, doc *sheaf.Document, at map[sh
 		return fault
 	}
 	began := time.Now()
-	err := embed(ctx, r.o.Embedder, doc, at, chunks, r.o.suffixOf(doc), memory)
+	err := embed(ctx, r.o.Embedder, doc, at, lacking, r.o.suffixOf(doc), memory)
 	if err != nil && ctx.Err() != nil {
 		return err
 	}
@@ -295,7 +283,7 @@ func (r *runner) embedChunks(ctx context.Context, doc *sheaf.Document, at map[sh
 
 // Embed adds vectors to the chunks of one document: for each chunk's title, and its passages under the titles above.
 func Embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, entries []store.Chunk) error {
-	return embed(ctx, e, doc, chunksOf(doc), entries, "", nil)
+	return embed(ctx, e, doc, chunksOf(doc), withoutVectors(entries), "", nil)
 }
 
 // A list of links that share a word, such as "Staging environments" and "Production environments", repeats that word.

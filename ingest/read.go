@@ -32,10 +32,10 @@ func (it *item) content() (content, error) {
 	if it.given != nil {
 		return it.given.content(), nil
 	}
-	return read(filepath.Join(it.root, filepath.FromSlash(it.path)))
+	return read(filepath.Join(it.root, filepath.FromSlash(it.path)), readAttempts)
 }
 
-// readAttempts is the largest number of times that read reads a file that changes during the read.
+// readAttempts is how often to read a file that changes during the read.
 const readAttempts = 3
 
 // content is the text of a file, with what is known about the file.
@@ -49,15 +49,39 @@ type content struct {
 	note    string
 }
 
-// read reads a whole file. If the file changes meanwhile, it reads again, at most readAttempts times in all.
-func read(name string) (content, error) {
-	for range readAttempts {
-		c, same, err := readOnce(name)
-		if err != nil || same {
-			return c, err
-		}
+// read reads a whole file. If the file changes meanwhile, it reads again, at most attempts times in all.
+func read(name string, attempts int) (c content, err error) {
+	if attempts == 0 {
+		return c, errChanging
 	}
-	return content{}, errChanging
+	f, before, err := openFile(name)
+	if err != nil {
+		return c, err
+	}
+	defer f.Close()
+	data := make([]byte, before.Size())
+	_, err = io.ReadFull(f, data)
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) { // the file shrank
+		return read(name, attempts-1)
+	}
+	if err != nil {
+		return c, err
+	}
+	now := time.Now()
+	after, err := f.Stat()
+	if err != nil {
+		return c, err
+	}
+	if after.Size() != before.Size() || !after.ModTime().Equal(before.ModTime()) {
+		return read(name, attempts-1)
+	}
+	c.data = data
+	c.state = catalog.FileState{Size: after.Size(), ModTime: after.ModTime().UnixNano(), Hash: catalog.HashOf(data)}
+	c.modified = after.ModTime()
+	if isRecent(after.ModTime(), now) {
+		c.state.ModTime = 0 // a change within the clock's resolution may not show
+	}
+	return c, nil
 }
 
 // openFile opens a regular file and returns its properties. Anything else, such as a folder or a pipe, is an error.
@@ -73,36 +97,6 @@ func openFile(name string) (f vfs.File, info fs.FileInfo, err error) {
 		return nil, nil, err
 	}
 	return f, info, nil
-}
-
-func readOnce(name string) (c content, same bool, err error) {
-	f, before, err := openFile(name)
-	if err != nil {
-		return c, false, err
-	}
-	defer f.Close()
-	data := make([]byte, before.Size())
-	if _, err := io.ReadFull(f, data); err != nil {
-		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-			return c, false, nil // the file shrank
-		}
-		return c, false, err
-	}
-	now := time.Now()
-	after, err := f.Stat()
-	if err != nil {
-		return c, false, err
-	}
-	if after.Size() != before.Size() || !after.ModTime().Equal(before.ModTime()) {
-		return c, false, nil
-	}
-	c.data = data
-	c.state = catalog.FileState{Size: after.Size(), ModTime: after.ModTime().UnixNano(), Hash: catalog.HashOf(data)}
-	c.modified = after.ModTime()
-	if isRecent(after.ModTime(), now) {
-		c.state.ModTime = 0 // a change within the clock's resolution may not show
-	}
-	return c, true, nil
 }
 
 // isRecent reports whether modified, the time of a file, is very near to now. Another change may then get the same
@@ -162,7 +156,7 @@ func hasSignature(data []byte) bool {
 
 // Read returns the text of a file, as [Run] reads it. If there is no text to index, left has the reason and detail.
 func Read(name string) (text []byte, left *catalog.Skip) {
-	c, err := read(name)
+	c, err := read(name, readAttempts)
 	if err != nil {
 		return nil, skipOf(err)
 	}

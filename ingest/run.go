@@ -44,7 +44,7 @@ type runner struct {
 // carryOut does the work of a work list, in batches of about CommitBytes. Several workers read, cut and write the
 // documents of a batch. Then carryOut commits the batch to the store and to the catalog. If ctx ends between these two
 // commits, carryOut still finishes the second. After a crash between them, the next run repeats the batch.
-func (o *Options) carryOut(ctx context.Context, l *worklist, began time.Time) error {
+func (o *Options) carryOut(ctx context.Context, l *worklist, began time.Time) (err error) {
 	view := o.Catalog.View()
 	settings := view.Settings()
 	view.Close()
@@ -56,7 +56,6 @@ func (o *Options) carryOut(ctx context.Context, l *worklist, began time.Time) er
 	for i := range l.items {
 		r.progress.AllBytes += l.items[i].size
 	}
-	err := error(nil)
 	if bulk, ok := o.Backend.(store.Bulk); ok {
 		r.writer, err = bulk.Bulk(ctx)
 	} else {
@@ -69,15 +68,41 @@ func (o *Options) carryOut(ctx context.Context, l *worklist, began time.Time) er
 	if err != nil {
 		return err
 	}
-	err = r.batches(ctx)
-	if closeErr := r.writer.Close(); err == nil {
-		err = closeErr
+	defer func() {
+		err = cmp.Or(err, r.writer.Close())
+		l.report.Pending = waitsFor(r.pending, ReasonVectors)
+		slices.SortStableFunc(l.report.Warnings, func(a, b FileWarning) int { // workers read files in any order
+			return cmp.Or(strings.Compare(string(a.Doc), string(b.Doc)), cmp.Compare(a.Line, b.Line))
+		})
+	}()
+	if gone := slices.Concat(l.removed, l.begun); len(gone) > 0 {
+		if err := r.writer.Add(ctx, store.Batch{Replace: gone}); err != nil {
+			return err
+		}
+		r.commits.update.Delete, r.commits.removing = slices.Clip(l.removed), len(l.removed)
+		for _, id := range gone {
+			delete(r.pending, id)
+		}
 	}
-	l.report.Pending = waitsFor(r.pending, ReasonVectors)
-	slices.SortStableFunc(l.report.Warnings, func(a, b FileWarning) int { // workers read files in any order
-		return cmp.Or(strings.Compare(string(a.Doc), string(b.Doc)), cmp.Compare(a.Line, b.Line))
-	})
-	return err
+	r.tell(PhaseIndex, true) // this may be the only file
+	items, most := l.items, r.batchBytes()
+	for first := true; first || len(items) > 0; first = false {
+		n, size := 0, int64(0)
+		for n < len(items) && (size < most || items[n].size == 0) {
+			size += items[n].size
+			n++
+		}
+		batch := items[:n]
+		items = items[n:]
+		if err := r.batch(ctx, batch); err != nil {
+			_ = r.awaitCatalog() // the next run repeats what the catalog lacks
+			return err
+		}
+		if err := r.commit(ctx, len(items) == 0); err != nil {
+			return err
+		}
+	}
+	return r.awaitCatalog()
 }
 
 // plainWriter collects chunks and writes them to the store in one batch. It keeps their vectors until then.
@@ -113,38 +138,6 @@ func (w *plainWriter) Commit(ctx context.Context) error {
 }
 
 func (w *plainWriter) Close() error { return nil }
-
-func (r *runner) batches(ctx context.Context) error {
-	if gone := slices.Concat(r.list.removed, r.list.begun); len(gone) > 0 {
-		if err := r.writer.Add(ctx, store.Batch{Replace: gone}); err != nil {
-			return err
-		}
-		r.commits.update.Delete, r.commits.removing = slices.Clip(r.list.removed), len(r.list.removed)
-		for _, id := range gone {
-			delete(r.pending, id)
-		}
-	}
-	r.tell(PhaseIndex, true) // this may be the only file
-	items := r.list.items
-	most := r.batchBytes()
-	for first := true; first || len(items) > 0; first = false {
-		n, size := 0, int64(0)
-		for n < len(items) && (size < most || items[n].size == 0) {
-			size += items[n].size
-			n++
-		}
-		batch := items[:n]
-		items = items[n:]
-		if err := r.batch(ctx, batch); err != nil {
-			_ = r.awaitCatalog() // the next run repeats what the catalog lacks
-			return err
-		}
-		if err := r.commit(ctx, len(items) == 0); err != nil {
-			return err
-		}
-	}
-	return r.awaitCatalog()
-}
 
 // batchBytes returns how many bytes of files go into one commit. All commits are about equal, at most CommitBytes.
 func (r *runner) batchBytes() int64 {
@@ -263,8 +256,13 @@ func (r *runner) add(ctx context.Context, it *item, doc *sheaf.Document,
 			batch.Replace = []sheaf.ID{it.doc}
 		}
 		chunks += len(batch.Chunks)
+		if it.given != nil {
+			for i := range it.given.Chunks { // vectors that a program sent with a chunk stay
+				batch.Chunks[i].Vectors = it.given.Chunks[i].Vectors
+			}
+		}
 		words := r.o.takeLists(doc, at, batch.Chunks)
-		if err := r.vectors(ctx, it, doc, at, batch.Chunks); err != nil {
+		if err := r.embedChunks(ctx, doc, at, batch.Chunks, it.vectors); err != nil {
 			fault = err
 		}
 		r.o.completeBodies(doc, batch.Chunks, words)

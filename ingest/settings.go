@@ -3,7 +3,6 @@ package ingest
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -31,23 +30,32 @@ const (
 // errEmptying means that a rebuild must still empty the store.
 var errEmptying = fmt.Errorf("%w: the store still holds its earlier content", ErrRebuilt)
 
-// emptyingWait is the longest time that whenEmptied waits for another process to empty the store. emptyingStep is the
-// time between two attempts. The process that rebuilds an index empties the store at once, unless it ends too early.
+// emptyingWait is the longest time that awaitEmptied waits for another process to empty the store. emptyingStep is the
+// time between two checks. The process that rebuilds an index empties the store at once, unless it ends too early.
 const (
 	emptyingWait = time.Second
 	emptyingStep = 20 * time.Millisecond
 )
 
-// whenEmptied repeats try while its error says that the store is not empty yet, for at most emptyingWait.
-func whenEmptied(ctx context.Context, try func() (*Report, error)) (*Report, error) {
+// awaitEmptied loads the newest catalog. If a rebuild must still empty the store, awaitEmptied waits for that, for at
+// most emptyingWait. Then it returns errEmptying.
+func (o *Options) awaitEmptied(ctx context.Context) error {
 	for began := time.Now(); ; {
-		report, err := try()
-		if !errors.Is(err, errEmptying) || time.Since(began) > emptyingWait {
-			return report, err
+		if err := o.Catalog.Follow(); err != nil {
+			return err
+		}
+		view := o.Catalog.View()
+		mark := view.Settings().Extra[RemakingKey]
+		view.Close()
+		if mark == "" || mark == RemakingDocuments {
+			return nil
+		}
+		if time.Since(began) > emptyingWait {
+			return errEmptying
 		}
 		select {
 		case <-ctx.Done():
-			return report, ctx.Err()
+			return ctx.Err()
 		case <-time.After(emptyingStep):
 		}
 	}

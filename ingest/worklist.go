@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"slices"
 	"strconv"
-	"sync"
 
 	"sheaf"
 	"sheaf/index/catalog"
@@ -202,7 +201,12 @@ func (o *Options) folders(ctx context.Context) (*worklist, error) {
 		if tree.Root == "" || l.isUnmounted(tree.Name) {
 			continue // given documents, or documents that stay
 		}
-		w, err := o.walk(ctx, tree.Root)
+		w, err := o.Walked, error(nil)
+		if w != nil && w.root == tree.Root {
+			o.Walked = nil // a walk is used once
+		} else {
+			w, err = NewWalk(ctx, tree.Root, o.Walk)
+		}
 		if err == nil && l.mounted[tree.Name] && !isMount(tree.Root) {
 			err = fmt.Errorf("index folder: %s: its disk was unmounted during the run: %w", tree.Root, fs.ErrNotExist)
 		}
@@ -246,34 +250,12 @@ func appendSkips(to []catalog.Skip, tree catalog.Tree, skipped []catalog.Skip) [
 	return to
 }
 
-// walk walks the folder of a tree, unless the options have a recent walk.
-func (o *Options) walk(ctx context.Context, root string) (*Walk, error) {
-	if w := o.Walked; w != nil && w.root == root {
-		o.Walked = nil // a walk is used once
-		return w, nil
-	}
-	return NewWalk(ctx, root, o.Walk)
-}
-
-// comparison compares the catalog with the folders, to make a work list.
-type comparison struct {
-	*worklist
-	o      *Options
-	view   *catalog.View
-	unread map[string]unreadPaths
-	given  map[string]bool // trees without a folder
-	// refused returns the files that an earlier run read and skipped.
-	refused func() (map[sheaf.ID]catalog.Skip, error)
-}
-
 // compare finds new, changed and removed documents. Indexed documents stay if their files may exist.
 func (l *worklist) compare(view *catalog.View, o *Options, files map[string][]File,
 	unread map[string]unreadPaths) error {
-	c := &comparison{worklist: l, o: o, view: view, unread: unread, given: map[string]bool{}}
-	c.refused = sync.OnceValues(func() (map[sheaf.ID]catalog.Skip, error) { return readRefused(view) })
-	present := map[sheaf.ID]*item{}
+	present, given := map[sheaf.ID]*item{}, map[string]bool{}
 	for _, tree := range o.Trees {
-		c.given[tree.Name] = tree.Root == ""
+		given[tree.Name] = tree.Root == ""
 		seenBefore, _ := strconv.ParseInt(view.Settings().Extra[seenKey(tree.Name)], 10, 64) // 0 for an error
 		for _, f := range files[tree.Name] {
 			id := sheaf.DocumentID(tree.Name, f.Path)
@@ -282,94 +264,57 @@ func (l *worklist) compare(view *catalog.View, o *Options, files map[string][]Fi
 		}
 	}
 	for id, state := range view.Files() {
-		done, err := c.withoutFile(id, &state)
-		if err != nil {
-			return err
-		}
-		if done {
-			continue
-		}
-		it := present[id]
-		delete(present, id)
+		tree, it := id.Tree(), present[id]
+		unmounted, mayExist := l.isUnmounted(tree), unread[tree].mayContain(id.Path())
 		switch {
-		case it != nil:
-			it.known, it.old = true, state
-			c.handleIndexed(it)
-		case unread[id.Tree()].mayContain(id.Path()):
+		case given[tree]:
+			takes, err := l.takesStored(id, &state, o)
+			if err != nil {
+				return err
+			}
+			if takes {
+				l.items = append(l.items, item{doc: id, path: id.Path(), size: state.Size, known: true, old: state, stored: true})
+			} else {
+				l.report.Unchanged++
+			}
+		case l.hidesNow && (unmounted || mayExist): // the index has words of its comments, which cannot be removed alone
+			l.removed = append(l.removed, id)
+		case unmounted, it == nil && mayExist:
 			l.report.Unchanged++
-		default:
+		case it == nil:
 			l.removed = append(l.removed, id)
 			l.renamed[state.Hash]++
+		default:
+			delete(present, id)
+			it.known, it.old = true, state
+			if o.Rebuild || l.indexAgain(l.pending[id], o) || it.size != state.Size || it.modTime != state.ModTime {
+				it.unsure = false
+			} else if !it.unsure {
+				l.report.Unchanged++
+				continue
+			}
+			l.unsure = l.unsure || it.unsure
+			l.items = append(l.items, *it)
 		}
 	}
-	for _, it := range present {
-		if err := c.handleNew(it); err != nil {
+	refused, err := map[sheaf.ID]catalog.Skip{}, error(nil)
+	if len(present) > 0 && !o.Rebuild && !l.rereads {
+		if refused, err = readRefused(view); err != nil {
 			return err
 		}
+	}
+	for id, it := range present {
+		s, ok := refused[id]
+		unchanged := ok && s.Size == it.size && s.ModTime == it.modTime
+		if unchanged && !it.unsure {
+			l.report.Skipped = append(l.report.Skipped, s)
+			continue
+		}
+		l.unsure = l.unsure || unchanged
+		it.unsure = false
+		l.items = append(l.items, *it)
 	}
 	slices.SortFunc(l.items, func(a, b item) int { return cmp.Compare(a.doc, b.doc) })
-	return nil
-}
-
-// withoutFile handles a document whose file the walk did not see. done is true for given documents, documents on an
-// unmounted disk, and unreadable ones with comments to hide. Any other document is removed by the caller.
-func (c *comparison) withoutFile(id sheaf.ID, state *catalog.FileState) (done bool, err error) {
-	tree := id.Tree()
-	unmounted := c.isUnmounted(tree)
-	if c.hidesNow && !c.given[tree] && (unmounted || c.unread[tree].mayContain(id.Path())) {
-		// The index has words of its comments, which cannot be removed alone.
-		c.removed = append(c.removed, id)
-		return true, nil
-	}
-	if !c.given[tree] && !unmounted {
-		return false, nil
-	}
-	takes := false
-	if c.given[tree] {
-		takes, err = c.takesStored(id, state, c.o)
-	}
-	if takes {
-		c.items = append(c.items,
-			item{doc: id, path: id.Path(), size: state.Size, known: true, old: *state, stored: true})
-	} else {
-		c.report.Unchanged++
-	}
-	return true, err
-}
-
-// handleIndexed adds a file that the catalog has to the work list, if the file changed or waits. It only counts other
-// files.
-func (c *comparison) handleIndexed(it *item) {
-	same := it.size == it.old.Size && it.modTime == it.old.ModTime
-	switch {
-	case c.o.Rebuild || c.indexAgain(c.pending[it.doc], c.o) || !same:
-		it.unsure = false
-		c.items = append(c.items, *it)
-	case it.unsure:
-		c.unsure = true
-		c.items = append(c.items, *it)
-	default:
-		c.report.Unchanged++
-	}
-}
-
-// handleNew adds a file that the catalog lacks to the work list, unless an earlier run skipped the unchanged file.
-func (c *comparison) handleNew(it *item) error {
-	if !c.o.Rebuild && !c.rereads {
-		before, err := c.refused()
-		if err != nil {
-			return err
-		}
-		if s, ok := before[it.doc]; ok && s.Size == it.size && s.ModTime == it.modTime {
-			if !it.unsure {
-				c.report.Skipped = append(c.report.Skipped, s)
-				return nil
-			}
-			c.unsure = true
-		}
-	}
-	it.unsure = false
-	c.items = append(c.items, *it)
 	return nil
 }
 

@@ -9,8 +9,8 @@ import (
 	"sheaf/index/vfs/sectionfile"
 )
 
-// writeSegment writes a segment with the newest entries of segments, oldest first, and of changes. The changes are
-// newer than all segments. It omits tombstones (marks of deleted documents) unless keepTombstones is true. It returns
+// writeSegment writes a segment with the newest entry of each ID in segments and changes. The segments are in order of
+// age, the oldest first. The changes are newer, and in order of ID. It omits tombstones (marks of deleted documents) unless keepTombstones is true. It returns
 // the number of entries. Without entries it creates no file.
 func writeSegment(fsys vfs.FS, path string, segments []*segment, changes []Encoded, keepTombstones bool) (int, error) {
 	file, err := sectionfile.Create(fsys, path, kindSegment, format)
@@ -19,25 +19,12 @@ func writeSegment(fsys vfs.FS, path string, segments []*segment, changes []Encod
 	}
 	w := &segmentWriter{file: file, tables: tables{labels: labelSet{}}}
 	file.Begin(sectionData)
-	if err := w.merge(segments, changes, keepTombstones); err != nil || w.ids.n == 0 {
-		return 0, errors.Join(err, file.Abort())
-	}
-	if err := w.finish(); err != nil {
-		return 0, fmt.Errorf("write catalog segment: %w", err)
-	}
-	return w.ids.n, nil
-}
-
-// merge adds the newest entry of each ID in segments and changes, in order of ID. The segments must be in order of age,
-// the oldest first, and changes, which are newer, in order of ID. Entries of removed documents are added only if
-// keepTombstones is true.
-func (w *segmentWriter) merge(segments []*segment, changes []Encoded, keepTombstones bool) error {
 	walk, err := newWalk(segments, "")
 	for err == nil && (walk.ok || len(changes) > 0) {
 		var e Encoded
 		if len(changes) == 0 || walk.ok && view(walk.bytes()) < changes[0].id {
 			if e, err = walk.segment().entry(walk.key(), walk.number()); err != nil {
-				return err
+				break
 			}
 		} else {
 			e, changes = changes[0], changes[1:]
@@ -49,7 +36,13 @@ func (w *segmentWriter) merge(segments []*segment, changes []Encoded, keepTombst
 			err = walk.next()
 		}
 	}
-	return err
+	if err != nil || w.ids.n == 0 {
+		return 0, errors.Join(err, file.Abort())
+	}
+	if err := w.finish(); err != nil {
+		return 0, fmt.Errorf("write catalog segment: %w", err)
+	}
+	return w.ids.n, nil
 }
 
 // entry returns the entry number i (a document or tombstone) in the form that an update adds. The record and the packed

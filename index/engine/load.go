@@ -152,7 +152,8 @@ func lastOfEqual(chunks []Chunk) map[string]int {
 	return last
 }
 
-// addChunk adds a chunk to w. If another goroutine is writing the chunks of all workers, addChunk waits first.
+// addChunk adds a chunk to w. If another goroutine is writing the chunks of all workers, addChunk waits first. The caller
+// holds w.mu.
 func (l *Load) addChunk(ctx context.Context, w *worker, c *Chunk) error {
 	for !l.gathering.TryRLock() {
 		if err := l.turn(ctx); err != nil {
@@ -160,32 +161,24 @@ func (l *Load) addChunk(ctx context.Context, w *worker, c *Chunk) error {
 		}
 		<-l.flushing
 	}
-	err := l.addTo(w, c)
-	l.gathering.RUnlock()
-	if err == nil {
-		err = l.relieve(ctx)
-	}
-	return err
-}
-
-// addTo adds a chunk to w. The caller holds w.mu and the read lock of l.gathering.
-func (l *Load) addTo(w *worker, c *Chunk) error {
 	if w.begins {
 		clear(w.columns) // of an earlier call: its memory may have changed
 		w.begins = false
 	}
 	err := w.add(c, l.index.options.Fields)
 	if errors.Is(err, segment.ErrTooLarge) {
-		if err := l.spill(w); err != nil {
-			return err
+		if err = l.flush(true, w); err == nil {
+			err = w.add(c, l.index.options.Fields)
 		}
-		err = w.add(c, l.index.options.Fields)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		w.used.Store(w.bytes())
 	}
-	w.used.Store(w.bytes())
-	return nil
+	l.gathering.RUnlock()
+	if err == nil {
+		err = l.relieve(ctx)
+	}
+	return err
 }
 
 // turn waits until no other goroutine writes chunks, and returns an error when ctx ends. Then only the caller may write
@@ -251,7 +244,7 @@ func (l *Load) relieve(ctx context.Context) error {
 	if l.memoryUsed() <= l.room() {
 		return nil
 	}
-	return l.spill(l.all...)
+	return l.flush(true, l.all...)
 }
 
 // take waits for an idle worker, and returns the one that was used last. So a small load fills a single segment and
@@ -402,11 +395,6 @@ func (l *Load) spare() int64 {
 	return max(0, l.room()-l.memoryUsed())
 }
 
-// spill writes the chunks of workers as one run. No goroutine may add chunks to these workers meanwhile.
-func (l *Load) spill(workers ...*worker) error {
-	return l.flush(true, workers...)
-}
-
 // flush writes the chunks of workers as one run, or as one segment if run is false. No goroutine may add chunks to
 // these workers meanwhile.
 func (l *Load) flush(run bool, workers ...*worker) error {
@@ -477,7 +465,20 @@ func (l *Load) Commit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := l.flushAll(ctx); err != nil {
+	var workers []*worker
+	for _, w := range l.all {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if !w.builder.Empty() {
+			workers = append(workers, w)
+		}
+	}
+	runs := l.hasRuns()
+	err := l.flush(runs, workers...)
+	if err == nil && runs {
+		err = l.join(ctx)
+	}
+	if err != nil {
 		return err
 	}
 	l.mu.Lock()
@@ -503,25 +504,6 @@ func (l *Load) Commit(ctx context.Context) error {
 	l.index.loaded.Add(int64(time.Since(l.began)))
 	l.began = time.Now()
 	return nil
-}
-
-// flushAll writes the chunks of all workers and joins the runs.
-func (l *Load) flushAll(ctx context.Context) error {
-	var workers []*worker
-	for _, w := range l.all {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if !w.builder.Empty() {
-			workers = append(workers, w)
-		}
-	}
-	if !l.hasRuns() {
-		return l.flush(false, workers...)
-	}
-	if err := l.flush(true, workers...); err != nil {
-		return err
-	}
-	return l.join(ctx)
 }
 
 // Close drops all changes that were not committed, and ends the load.

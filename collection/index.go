@@ -171,6 +171,9 @@ type printedNotices struct {
 // NewIndex returns the index of a folder. It is not open: call [Index.Open].
 func NewIndex(site Site, making Making, events Events) *Index {
 	site.Base = site.Where
+	if events.Indexing == nil {
+		events.Indexing = func() (func(ingest.Progress), func()) { return func(ingest.Progress) {}, func() {} }
+	}
 	return &Index{Site: site, Making: making, Events: events, language: language{grows: make(chan struct{}, 1)}}
 }
 
@@ -213,8 +216,13 @@ func (x *Index) Open(ctx context.Context, target store.Opener, o IndexOptions) e
 // BringUp opens the catalog and the store. If necessary and allowed, it remakes or updates the index.
 func (x *Index) BringUp(ctx context.Context, o IndexOptions) error {
 	x.want = o
-	life := Life{Reopen: func(context.Context) error { x.Close(); return nil }}
-	return life.Do(ctx, NeedFresh, func() error { return x.bringUpOnce(ctx) })
+	for tries := 1; ; tries++ {
+		err := x.bringUpOnce(ctx)
+		if !OpenAgain(&err, tries) {
+			return err
+		}
+		x.Close()
+	}
 }
 
 func (x *Index) bringUpOnce(ctx context.Context) error {

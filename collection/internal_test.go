@@ -1,7 +1,6 @@
 package collection
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -27,12 +26,12 @@ import (
 	"sheaf/store"
 )
 
-// TestDoRetriesWhenLockIsReleased checks that Do retries long work when the other process releases its lock, and only
-// then.
-func TestDoRetriesWhenLockIsReleased(t *testing.T) {
+// TestWhenFreeRetriesWhenLockIsReleased checks that whenFree retries long work when the other process releases its lock,
+// and only then.
+func TestWhenFreeRetriesWhenLockIsReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		name := filepath.Join(t.TempDir(), "lock")
-		life := Life{Moved: func() bool { return false }}
+		x := &Index{}
 		for _, c := range []struct {
 			name  string
 			freed bool
@@ -41,7 +40,7 @@ func TestDoRetriesWhenLockIsReleased(t *testing.T) {
 			held, err := vfs.Disk{}.Lock(name)
 			must.Do(t, err)
 			tries := 0
-			err = life.Do(t.Context(), NeedAnswer, func() error {
+			err = x.whenFree(t.Context(), NeedAnswer, func() error {
 				tries++
 				time.Sleep(NeedAnswer + lockStep)
 				if tries == 1 && c.freed {
@@ -62,21 +61,22 @@ func TestDoRetriesWhenLockIsReleased(t *testing.T) {
 	})
 }
 
-// TestDoRetriesAfterWorkOfLockHolder checks that Do retries after a lock holder, as in a merge, has done the work.
-func TestDoRetriesAfterWorkOfLockHolder(t *testing.T) {
+// TestWhenFreeRetriesAfterWorkOfLockHolder checks that whenFree retries after a lock holder, as in a merge, has done the
+// work.
+func TestWhenFreeRetriesAfterWorkOfLockHolder(t *testing.T) {
 	dir, known := t.TempDir(), func(dir string) *catalog.Catalog {
 		c := must.Get(catalog.Open(vfs.Disk{}, dir, catalog.Options{}))
 		t.Cleanup(func() { _ = c.Close() })
 		return c
 	}
 	mine, other := known(dir), known(dir)
-	life := Life{Moved: func() bool { return moved(mine) }}
+	x := &Index{Stores: Stores{Catalog: mine}}
 	name := filepath.Join(dir, "held")
 	held, err := vfs.Disk{}.Lock(name)
 	must.Do(t, err)
 	defer held.Close()
 	tries, updated := 0, make(chan error, 1)
-	err = life.Do(t.Context(), NeedFresh, func() error {
+	err = x.whenFree(t.Context(), NeedFresh, func() error {
 		if tries++; tries > 1 {
 			return nil
 		}
@@ -92,40 +92,22 @@ func TestDoRetriesAfterWorkOfLockHolder(t *testing.T) {
 	}
 }
 
-// TestDoByKindOfError checks how Do handles each kind of error, and that it gives up after repeated errors.
-func TestDoByKindOfError(t *testing.T) {
-	anew, damaged := ingest.ErrRebuilt, fmt.Errorf("read: %w", sheaf.ErrCorrupt)
-	server := StoreError{fmt.Errorf("ask: %w", sheaf.ErrUnsupported)}
-	for _, c := range []struct {
-		name           string
-		fails          []error // of work, one after another; then it succeeds
-		reopen, remake int
-		want           error
-	}{
-		{"succeeds", nil, 0, 0, nil},
-		{"made again", []error{anew, anew}, 2, 0, nil},
-		{"made again always", []error{anew, anew, anew, anew, anew, anew}, 4, 0, anew},
-		{"damaged", []error{damaged}, 0, 1, nil},
-		{"damaged again", []error{damaged, damaged}, 0, 1, sheaf.ErrCorrupt},
-		{"made again, then damaged", []error{anew, damaged}, 1, 1, nil},
-		{"of a server", []error{server}, 0, 0, sheaf.ErrUnsupported},
-		{"another", []error{fs.ErrPermission}, 0, 0, fs.ErrPermission},
-	} {
-		reopened, remade, done := 0, 0, 0
-		life := Life{
-			Reopen: func(context.Context) error { reopened++; return nil },
-			Remake: func(context.Context, error) error { remade++; return nil },
+// TestMendGivesUp checks that OpenAgain and Mend give up after repeated errors, and leave other errors alone.
+func TestMendGivesUp(t *testing.T) {
+	for tries := 1; tries <= mostTries; tries++ {
+		err := fmt.Errorf("index: %w", ingest.ErrRebuilt)
+		again := OpenAgain(&err, tries)
+		check.That(t, again == (tries < 5) && errors.Is(err, ingest.ErrRebuilt) && errors.As(err, new(*HintError)) != again,
+			"attempt %d: %v, %v", tries, again, err)
+	}
+	for _, err := range []error{ingest.ErrRebuilt, fmt.Errorf("read: %w", sheaf.ErrCorrupt), fs.ErrPermission,
+		StoreError{fmt.Errorf("ask: %w", sheaf.ErrCorrupt)}} {
+		m := Mending{reopened: mostTries - 1, remade: true}
+		check.That(t, errors.Is(new(Index).Mend(t.Context(), err, &m), err), "%v", err)
+		m.remade = false
+		if err != ingest.ErrRebuilt && !damage(err) {
+			check.That(t, errors.Is(new(Index).Mend(t.Context(), err, &m), err), "%v", err)
 		}
-		err := life.Do(t.Context(), NeedFresh, func() error {
-			if done++; done <= len(c.fails) {
-				return c.fails[done-1]
-			}
-			return nil
-		})
-		check.That(t, errors.Is(err, c.want) && reopened == c.reopen && remade == c.remake,
-			"%s: %v, reopened %d times, remade %d times", c.name, err, reopened, remade)
-		check.Is(t, new(Life).Do(t.Context(), NeedFresh, func() error { return c.want }), c.want,
-			"%s", c.name)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"sheaf"
 	"sheaf/collection/location"
+	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
 	"sheaf/internal/wording"
@@ -25,86 +26,89 @@ const (
 )
 
 const (
-	// mostTries is the largest number of new attempts while other processes keep remaking an index. Then the command
-	// fails.
+	// mostTries is the largest number of attempts while other processes keep remaking an index. Then the command fails.
 	mostTries = 5
 	// lockStep is the time between two checks of a lock.
 	lockStep = 50 * time.Millisecond
 )
 
-// Life says how to recover from an error of work on an index. If one of Reopen, Remake and Moved is nil, Do returns the
-// errors that this function would handle.
-type Life struct {
-	// Reopen opens the index again, after another process remade the index.
-	Reopen func(ctx context.Context) error
-	// Remake makes a damaged index again from its files.
-	Remake func(ctx context.Context, because error) error
-	// Moved reports whether another process has changed the index. If it returns true, Do repeats the work at once.
-	Moved func() bool
-	// Do calls Notice when it waits for more than a second.
-	Notice func(format string, args ...any)
-}
-
-// Do repeats work until it succeeds. After an error, Do does this:
-//
-//	vfs.ErrLocked        another process writes: wait, for at most the time need
-//	ingest.ErrRebuilt    another process remade the index: reopen it, 5 times at most
-//	damage of our files  remake it once
-//	any other            return it
-func (l *Life) Do(ctx context.Context, need time.Duration, work func() error) error {
-	var began time.Time // of waiting
-	said, remade := false, false
-	for tries := 1; ; {
-		err := work()
-		switch {
-		case err == nil:
-			return nil
-		case errors.Is(err, vfs.ErrLocked) && l.Moved != nil:
-			if began.IsZero() {
-				began = time.Now()
-			}
-			if waited := l.wait(ctx, err, began, need, &said); waited != nil {
-				return waited
-			}
-		case errors.Is(err, ingest.ErrRebuilt) && l.Reopen != nil:
-			if tries == mostTries {
-				return Hint(err, "repeat the command when that process is done")
-			}
-			tries++
-			if err := l.Reopen(ctx); err != nil {
-				return err
-			}
-		case damage(err) && l.Remake != nil && !remade:
-			remade = true
-			if err := l.Remake(ctx, err); err != nil {
-				return err
-			}
-		default:
-			return err
-		}
+// OpenAgain reports whether work failed because another process remade the index. The caller then opens the index again
+// and repeats the work. tries counts the attempts. After the fifth, OpenAgain adds advice to *err and returns false.
+func OpenAgain(err *error, tries int) bool {
+	if !errors.Is(*err, ingest.ErrRebuilt) {
+		return false
 	}
+	if tries == mostTries {
+		*err = Hint(*err, "repeat the command when that process is done")
+	}
+	return tries < mostTries
 }
 
-// wait waits until the lock in err is free, or until another process has changed the index. Then wait returns nil, and
-// the caller tries the work again. If the duration need has passed since the time began, wait returns err. After a
-// second, wait prints one notice and sets *said.
-func (l *Life) wait(ctx context.Context, err error, began time.Time, need time.Duration, said *bool) error {
+// Mending is what [Index.Mend] did for one piece of work.
+type Mending struct {
+	reopened int
+	remade   bool
+}
+
+// Mend prepares the index for another attempt of work that failed with err. If another process remade the index, Mend
+// opens the index again, 4 times at most. If a file of the index is damaged, Mend remakes the index, once. It returns
+// any other error.
+func (x *Index) Mend(ctx context.Context, err error, m *Mending) error {
+	switch {
+	case OpenAgain(&err, m.reopened+1):
+		m.reopened++
+		x.Close()
+		return x.BringUp(ctx, IndexOptions{Refresh: true})
+	case damage(err) && !m.remade:
+		m.remade = true
+		return x.Remake(ctx, err, true)
+	}
+	return err
+}
+
+// waiting is the state of work that waits while another process writes.
+type waiting struct {
+	began time.Time // zero before the first wait
+	said  bool      // a notice was given
+}
+
+// again reports whether to repeat work that ended with err. If another process writes, again waits until the lock in err
+// is free, or until another process has changed the catalog c. When the duration need has passed, again returns err.
+// Any other err it returns at once. After a second, again calls notice, unless notice is nil.
+func (w *waiting) again(ctx context.Context, err error, need time.Duration, c *catalog.Catalog,
+	notice func(format string, args ...any)) (bool, error) {
+	if !errors.Is(err, vfs.ErrLocked) {
+		return false, err
+	}
+	if w.began.IsZero() {
+		w.began = time.Now()
+	}
 	for {
-		waited := time.Since(began)
+		waited := time.Since(w.began)
 		if waited >= need {
-			return err
+			return false, err
 		}
-		if l.Notice != nil && !*said && waited >= time.Second {
-			l.Notice("waiting: %v", err)
-			*said = true
+		if notice != nil && !w.said && waited >= time.Second {
+			notice("waiting: %v", err)
+			w.said = true
 		}
 		if ended := pause(ctx, lockStep); ended != nil {
-			return ended
+			return false, ended
 		}
-		if isFree(err) || l.Moved() {
-			return nil
+		if isFree(err) || moved(c) {
+			return true, nil
 		}
 	}
+}
+
+// whenFree calls the function try. If another process is writing to the index, whenFree waits and repeats the call, for
+// at most the time need.
+func (x *Index) whenFree(ctx context.Context, need time.Duration, try func() error) (err error) {
+	var w waiting
+	for again := true; again; again, err = w.again(ctx, err, need, x.Catalog, x.Notice) {
+		err = try()
+	}
+	return err
 }
 
 // pause waits for the duration long. If ctx ends first, pause returns the error of ctx.

@@ -201,11 +201,11 @@ func (c *Collection) update(ctx context.Context) error {
 	if empty {
 		need = NeedFresh
 	}
-	life := Life{Moved: func() bool { return moved(c.o.Catalog) }}
-	err := life.Do(ctx, need, func() error {
-		_, err := c.Refresh(ctx)
-		return err
-	})
+	var w waiting
+	err := error(nil)
+	for again := true; again; again, err = w.again(ctx, err, need, c.o.Catalog, nil) {
+		_, err = c.Refresh(ctx)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

@@ -20,13 +20,6 @@ import (
 	"sheaf/store"
 )
 
-// whenFree calls the function try. If another process is writing to the index, whenFree waits and repeats the call, for
-// at most the time need.
-func (x *Index) whenFree(ctx context.Context, need time.Duration, try func() error) error {
-	life := Life{Moved: func() bool { return moved(x.Catalog) }, Notice: x.Notice}
-	return life.Do(ctx, need, try)
-}
-
 // moved loads the newest catalog, and reports whether another process changed it. If c is nil, moved returns false.
 func moved(c *catalog.Catalog) bool {
 	if c == nil {
@@ -73,7 +66,7 @@ func (x *Index) Refresh(ctx context.Context) error {
 	if must {
 		need = NeedFresh
 	}
-	report, err := x.ingestWhenFree(ctx, need, x.IngestOptions())
+	report, err := x.ingest(ctx, need, x.IngestOptions())
 	switch {
 	case err == nil:
 	case ctx.Err() != nil:
@@ -171,18 +164,14 @@ func (x *Index) IngestOptions() ingest.Options {
 	}
 }
 
-// ingest runs over the folders and shows progress. If no folder exists, it fails, so an unmounted disk never empties
-// the index.
-func (x *Index) ingest(ctx context.Context, o ingest.Options) (*ingest.Report, error) {
+// ingest indexes the files that differ from the catalog, and shows progress. While another process indexes, ingest waits
+// for at most the time need. If no folder exists, it fails, so an unmounted disk never empties the index. If another
+// process remakes the index meanwhile, the error is ingest.ErrRebuilt.
+func (x *Index) ingest(ctx context.Context, need time.Duration, o ingest.Options) (report *ingest.Report, err error) {
 	if err := SomeFolder(o.Trees); err != nil {
 		return nil, err
 	}
-	show := func(ingest.Progress) {}
-	if x.Indexing != nil {
-		update, done := x.Indexing()
-		show = update
-		defer done()
-	}
+	var show func(ingest.Progress)
 	held := x.View.Docs()
 	outdated := held > 0 && !x.remaking() && ingest.ReadBefore(x.View) // the run records this
 	o.Progress = func(p ingest.Progress) {
@@ -198,33 +187,27 @@ func (x *Index) ingest(ctx context.Context, o ingest.Options) (*ingest.Report, e
 		}
 		show(p)
 	}
-	o.Walked, x.walk = x.walk, nil
-	making := x.remaking() // another process may set the mark during the run
-	report, err := ingest.Run(ctx, o)
-	x.noteGone(report)
-	x.noteUnread(report, o.Trees)
-	if err == nil && making {
-		err = x.finish(ctx)
-	}
-	return report, err
-}
-
-// ingestWhenFree waits up to the time need until no other process indexes. Then it indexes the files that still differ.
-// If another process remakes the index meanwhile, the error is ingest.ErrRebuilt.
-func (x *Index) ingestWhenFree(
-	ctx context.Context, need time.Duration, o ingest.Options,
-) (report *ingest.Report, err error) {
-	err = x.whenFree(ctx, need, func() error {
-		if err := x.Catalog.Reload(); err != nil {
-			return err
+	var w waiting
+	for again := true; again; again, err = w.again(ctx, err, need, x.Catalog, x.Notice) {
+		if err = x.Catalog.Reload(); err != nil {
+			continue
 		}
-		report, err = x.ingest(ctx, o)
-		return err
-	})
-	if err != nil {
-		return report, err
+		o.Walked, x.walk = x.walk, nil
+		making := x.remaking() // another process may set the mark during the run
+		var done func()
+		show, done = x.Indexing()
+		report, err = ingest.Run(ctx, o)
+		done()
+		x.noteGone(report)
+		x.noteUnread(report, o.Trees)
+		if err == nil && making {
+			err = x.finish(ctx)
+		}
 	}
-	if err = x.reload(); err == nil && x.remaking() {
+	if err == nil {
+		err = x.reload()
+	}
+	if err == nil && x.remaking() {
 		err = ingest.ErrRebuilt
 	}
 	return report, err
@@ -418,12 +401,17 @@ func (x *Index) Run(ctx context.Context, trees []catalog.Tree) (*ingest.Report, 
 		}
 	}
 	var report *ingest.Report
-	err := x.Mending().Do(ctx, NeedFresh, func() (err error) {
+	err := error(nil)
+	for remade := false; ; remade = true {
 		o := x.IngestOptions()
 		o.Trees = trees
-		report, err = x.ingestWhenFree(ctx, NeedFresh, o)
-		return err
-	})
+		if report, err = x.ingest(ctx, NeedFresh, o); remade || !damage(err) {
+			break
+		}
+		if err = x.Remake(ctx, err, true); err != nil {
+			break
+		}
+	}
 	if err != nil {
 		return nil, x.Advise(fmt.Errorf("index %s: %w", x.Where.Root, err))
 	}

@@ -93,11 +93,6 @@ func (x *Index) Remake(ctx context.Context, reason error, keep bool) error {
 	return errors.Join(x.remakeLocked(ctx, keep, waited), release())
 }
 
-// Mending returns a Life that remakes the index when work finds damage.
-func (x *Index) Mending() *Life {
-	return &Life{Remake: func(ctx context.Context, because error) error { return x.Remake(ctx, because, true) }}
-}
-
 // remakeDamaged checks the open stores. If a store is still damaged, remakeDamaged remakes the index.
 func (x *Index) remakeDamaged(ctx context.Context) error {
 	faults, _ := x.Faults(ctx) // a silent server is not repaired here

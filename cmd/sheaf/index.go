@@ -34,12 +34,14 @@ that the files cannot bring back, such as those of another folder in the same st
 it names them and asks. Without a terminal it needs --yes.`,
 		Args: a.folderArgument,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			life := collection.Life{Reopen: func(context.Context) error { return nil }} // withIndex opens it
-			return life.Do(cmd.Context(), collection.NeedFresh, func() error {
-				return a.withIndex(cmd, openOptions{Asked: true, Make: true, Rebuild: rebuild}, func(s *session) error {
+			for tries := 1; ; tries++ {
+				err := a.withIndex(cmd, openOptions{Asked: true, Make: true, Rebuild: rebuild}, func(s *session) error {
 					return s.index(cmd.Context(), s.Trees())
 				})
-			})
+				if !collection.OpenAgain(&err, tries) {
+					return err
+				}
+			}
 		},
 	}
 	cmd.Flags().BoolVar(&rebuild, "rebuild", false, "make it again from the files")

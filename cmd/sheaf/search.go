@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -145,22 +144,18 @@ func (s *session) countDocuments() int {
 // show asks a question and prints the answer in the requested format. If there are no results, the error has exit
 // status 1.
 func (s *session) show(cmd *cobra.Command, o searchOptions, ask askFunc) error {
-	var out *searchJSON
-	life, first := s.Mending(), true
-	life.Reopen = func(ctx context.Context) error {
-		s.Close()
-		return s.BringUp(ctx, openOptions{Refresh: true})
-	}
-	err := life.Do(cmd.Context(), collection.NeedAnswer, func() (err error) {
+	out, err := (*searchJSON)(nil), error(nil)
+	for m, first := (collection.Mending{}), true; ; first = false {
 		out, err = s.answer(&o, ask)
 		if err == nil && first && s.RemadeBeside(len(out.Results) == 0) {
 			err = ingest.ErrRebuilt
 		}
-		first = false
-		return err
-	})
-	if err != nil {
-		return s.Advise(err)
+		if err == nil {
+			break
+		}
+		if err = s.Mend(cmd.Context(), err, &m); err != nil {
+			return s.Advise(err)
+		}
 	}
 	if !s.json {
 		s.notices(out.Warnings...)

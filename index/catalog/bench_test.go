@@ -100,7 +100,7 @@ func BenchmarkCatalog(b *testing.B) {
 	made := time.Since(start)
 	fresh := func(b *testing.B, ask func(v *catalog.View, i int)) {
 		for i := 0; b.Loop(); i++ {
-			c := must.Get(catalog.Open(vfs.Disk{}, m.dir, catalog.Options{ReadOnly: true}))
+			c := must.Get(catalog.Open(vfs.Disk{}, m.dir, catalog.Options{}))
 			v := c.View()
 			ask(v, i*7919)
 			v.Close()

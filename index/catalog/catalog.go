@@ -144,9 +144,7 @@ type Update struct {
 
 // payload is what the catalog stores in the manifest, as JSON.
 type payload struct {
-	Format int `json:"format"`
-	// Begun says that the catalog was created and has published no update yet; see [Catalog.begin].
-	Begun    bool          `json:"begun,omitempty"`
+	Format   int           `json:"format"`
 	Segments []segmentInfo `json:"segments"` // oldest first
 	Settings Settings      `json:"settings"`
 	// Skipped and Pending are the names of the files that hold these lists.
@@ -200,8 +198,6 @@ const (
 type Options struct {
 	// Source is the file system of the documents' files; nil means vfs.Disk.
 	Source vfs.FS
-	// ReadOnly makes the catalog create and change nothing.
-	ReadOnly bool
 }
 
 // Catalog is an open catalog. It is safe for concurrent use, except for Reload.
@@ -219,8 +215,8 @@ type Catalog struct {
 
 var errClosed = fmt.Errorf("%w: the catalog is closed", sheaf.ErrUnavailable)
 
-// Open opens the catalog in a folder. If the folder has none, Open creates an empty one. With ReadOnly, a missing
-// catalog is sheaf.ErrNotFound. Other errors wrap sheaf.ErrCorrupt, or sheaf.ErrUnsupported for another version.
+// Open opens the catalog in a folder. If the folder has none, Open creates an empty one. Other
+// errors wrap sheaf.ErrCorrupt, or sheaf.ErrUnsupported for another version.
 func Open(fsys vfs.FS, dir string, o Options) (*Catalog, error) {
 	if fsys == nil {
 		return nil, sheaf.Invalidf("open catalog: a file system is needed")
@@ -229,10 +225,8 @@ func Open(fsys vfs.FS, dir string, o Options) (*Catalog, error) {
 		o.Source = vfs.Disk{}
 	}
 	c := &Catalog{fs: fsys, dir: dir, o: o}
-	if !o.ReadOnly {
-		if err := fsys.MkdirAll(dir); err != nil {
-			return nil, fmt.Errorf("open catalog: %w", err)
-		}
+	if err := fsys.MkdirAll(dir); err != nil {
+		return nil, fmt.Errorf("open catalog: %w", err)
 	}
 	view, err := c.load()
 	if err != nil {
@@ -254,8 +248,6 @@ func (c *Catalog) load() (*View, error) {
 	switch {
 	case err != nil && !none:
 		return nil, fmt.Errorf("open catalog %s: %w", c.dir, translate(err))
-	case c.o.ReadOnly && (none || view.payload.Begun):
-		return nil, fmt.Errorf("open catalog %s: %w", c.dir, sheaf.ErrNotFound)
 	case none:
 		return newView(c, manifest.Manifest{}, payload{Format: format}, nil), nil
 	}
@@ -278,7 +270,7 @@ func (c *Catalog) begin(view *View) (generation uint64, err error) {
 	if view.Generation() > 0 {
 		return view.Generation(), nil
 	}
-	data, err := json.Marshal(payload{Format: format, Begun: true})
+	data, err := json.Marshal(payload{Format: format})
 	if err != nil {
 		return 0, err
 	}
@@ -344,9 +336,6 @@ func (c *Catalog) Reload() error {
 		return err
 	}
 	view, err := c.load()
-	if errors.Is(err, sheaf.ErrNotFound) {
-		return nil // another writer begins
-	}
 	if err != nil {
 		return err
 	}
@@ -408,9 +397,6 @@ func (c *Catalog) replace(view *View) {
 func (c *Catalog) Hold() (release func() error, err error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	if c.o.ReadOnly {
-		return nil, fmt.Errorf("lock catalog: %w: it was opened for reading only", sheaf.ErrUnsupported)
-	}
 	if c.held != nil {
 		return nil, fmt.Errorf("lock catalog: %w: this process holds it already", sheaf.ErrUnavailable)
 	}
@@ -449,9 +435,6 @@ func (c *Catalog) sweep(before manifest.Manifest) {
 func (c *Catalog) Update(ctx context.Context, u Update) error {
 	if err := ctx.Err(); err != nil {
 		return err
-	}
-	if c.o.ReadOnly {
-		return fmt.Errorf("update catalog: %w: it was opened for reading only", sheaf.ErrUnsupported)
 	}
 	c.writing.Lock()
 	defer c.writing.Unlock()

@@ -195,7 +195,7 @@ func TestReadersWhileWriting(t *testing.T) {
 					check(writer)
 					continue
 				}
-				c, err := catalog.Open(vfs.Disk{}, dir, catalog.Options{ReadOnly: true})
+				c, err := catalog.Open(vfs.Disk{}, dir, catalog.Options{})
 				if err != nil {
 					t.Error(err)
 					return

@@ -78,14 +78,14 @@ func restore(t testing.TB, files map[string][]byte) vfs.FS {
 // answers calls every query of a catalog and returns one line for each answer. A query that fails
 // adds its error to faults and no line.
 func answers(fsys vfs.FS) (lines []string, faults []error) {
-	c, err := catalog.Open(fsys, "/c", catalog.Options{Source: fsys, ReadOnly: true})
+	c, err := catalog.Open(fsys, "/c", catalog.Options{Source: fsys})
 	if err != nil {
 		return nil, []error{err}
 	}
 	defer c.Close()
 	// Each query gets its own view, which keeps its faults apart from others.
 	ask := func(name string, question func(v *catalog.View) (any, error)) {
-		fresh, err := catalog.Open(fsys, "/c", catalog.Options{Source: fsys, ReadOnly: true})
+		fresh, err := catalog.Open(fsys, "/c", catalog.Options{Source: fsys})
 		if err != nil {
 			faults = append(faults, err)
 			return
@@ -190,7 +190,7 @@ func TestFlippedBytes(t *testing.T) {
 // checkFlip checks that Check reports the fault once. A flip in LOCK may stay unreported: only people read that file.
 func checkFlip(t *testing.T, fsys vfs.FS, name, where string) {
 	t.Helper()
-	c, err := catalog.Open(fsys, "/c", catalog.Options{ReadOnly: true})
+	c, err := catalog.Open(fsys, "/c", catalog.Options{})
 	if err != nil {
 		return // answers reports this error
 	}

@@ -22,7 +22,7 @@ import (
 // logarithmically: the number of segments, and the number of times that a document is rewritten.
 func (c *Catalog) publish(view *View, u Update) (*View, error) {
 	p := view.payload
-	p.Segments, p.Begun = append([]segmentInfo(nil), p.Segments...), false
+	p.Segments = append([]segmentInfo(nil), p.Segments...)
 	changes, err := entriesOf(u)
 	if err != nil {
 		return nil, err

@@ -44,8 +44,6 @@ var (
 	ErrVersion = vfs.ErrVersion
 	// ErrLocked means that another process writes to the index.
 	ErrLocked = vfs.ErrLocked
-	// ErrReadOnly means that the index was opened for reading.
-	ErrReadOnly = errors.New("the index is open for reading only")
 	// ErrClosed means that the index was closed.
 	ErrClosed = errors.New("the index is closed")
 )
@@ -91,8 +89,6 @@ type Options struct {
 	// searches and that are quick to join. After Open, a sixteenth of Rest is enough. 0 means that an idle index joins
 	// no segments.
 	Rest time.Duration
-	// ReadOnly forbids writing.
-	ReadOnly bool
 }
 
 // VectorModel names the model of a vector field.
@@ -133,8 +129,7 @@ type Index struct {
 // does not count; see baseMemory.
 func counted(allowed int64) int64 { return allowed - min(baseMemory, allowed/4) }
 
-// Open opens the index in a folder. A missing index counts as empty. With ReadOnly, Open fails for a missing index
-// with an error that wraps fs.ErrNotExist. Open reads little, even from a large index.
+// Open opens the index in a folder. A missing index counts as empty. Open reads little, even from a large index.
 func Open(o Options) (*Index, error) {
 	if o.FS == nil {
 		o.FS = vfs.Disk{}
@@ -158,7 +153,7 @@ func Open(o Options) (*Index, error) {
 	if paused {
 		ix.PauseMerges()
 	}
-	if o.Rest > 0 && !o.ReadOnly {
+	if o.Rest > 0 {
 		ix.merge.rest = time.AfterFunc(o.Rest, ix.idleMerge)
 	}
 	if err := ix.load(); err != nil {
@@ -186,7 +181,7 @@ func (ix *Index) load() error {
 		return ix.open(&s, m.Generation)
 	})
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && !ix.options.ReadOnly:
+	case errors.Is(err, fs.ErrNotExist):
 		// Numbers begin with the time. So a reader of an earlier index in this folder cannot mistake new files for
 		// old ones.
 		first := uint64(time.Now().UnixMilli())
@@ -338,8 +333,6 @@ func (ix *Index) take() error {
 	defer ix.publish.Unlock()
 	err := error(nil)
 	switch {
-	case ix.options.ReadOnly:
-		err = ErrReadOnly
 	case ix.stop.Err() != nil:
 		err = ErrClosed
 	case ix.lock == nil:

@@ -64,7 +64,7 @@ func answers(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	ix, err := Open(Options{Dir: dir, Analyzer: a, Fields: testFields, ReadOnly: true})
+	ix, err := Open(Options{Dir: dir, Analyzer: a, Fields: testFields})
 	if err != nil {
 		return "", err
 	}
@@ -108,7 +108,7 @@ func faults(dir string) []error {
 	if err != nil {
 		return []error{err}
 	}
-	ix, err := Open(Options{Dir: dir, Analyzer: a, Fields: testFields, ReadOnly: true})
+	ix, err := Open(Options{Dir: dir, Analyzer: a, Fields: testFields})
 	if err != nil {
 		return []error{err}
 	}

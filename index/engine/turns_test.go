@@ -81,7 +81,7 @@ func TestOpenedWhileEmptied(t *testing.T) {
 	emptied := make(chan error, 1)
 	go func() { emptied <- Empty(dir) }()
 	for {
-		one, err := Open(Options{Dir: dir, Analyzer: ix.options.Analyzer, Fields: testFields, ReadOnly: true})
+		one, err := Open(Options{Dir: dir, Analyzer: ix.options.Analyzer, Fields: testFields})
 		if err == nil {
 			err = one.Close()
 		} else if errors.Is(err, fs.ErrNotExist) {

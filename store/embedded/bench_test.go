@@ -134,7 +134,7 @@ func searched(b *testing.B) (dir string, q queries) {
 // postings of the query's terms that the search scored.
 func BenchmarkQuery(b *testing.B) {
 	dir, q := searched(b)
-	index, err := engine.Open(engine.Options{Dir: dir, Analyzer: analyzer(b), Fields: sheaf.Fields[:], ReadOnly: true})
+	index, err := engine.Open(engine.Options{Dir: dir, Analyzer: analyzer(b), Fields: sheaf.Fields[:]})
 	must.Do(b, err)
 	defer index.Close()
 	s := must.Get(index.Acquire())
@@ -214,7 +214,7 @@ func BenchmarkOpen(b *testing.B) {
 	dir, _ := searched(b)
 	b.ResetTimer()
 	for range b.N {
-		r := must.Get(embedded.Open(embedded.Options{Dir: dir, Analyzer: analyzer(b), ReadOnly: true}))
+		r := must.Get(embedded.Open(embedded.Options{Dir: dir, Analyzer: analyzer(b)}))
 		must.Do(b, r.Close())
 	}
 }

@@ -46,9 +46,6 @@ type Options struct {
 	// searches and that it can join quickly. Right after opening, it waits a sixteenth of Rest. 0 means never. Rest suits
 	// long-running programs: a short program would end in the middle of the work.
 	Rest time.Duration
-	// ReadOnly forbids writing. Then Open fails with sheaf.ErrNotFound if the folder has no index. The folder need not be
-	// writable.
-	ReadOnly bool
 }
 
 // NoMerges is the MergeRate that stops background merges.
@@ -80,9 +77,9 @@ var _ interface {
 	store.RecallMeter
 } = (*Store)(nil)
 
-// Open opens the index in a folder. A folder without an index counts as an empty index; but with ReadOnly, Open then
-// fails with sheaf.ErrNotFound. If another analyzer or other models made the index, Open fails with sheaf.ErrInvalid.
-// If another version of the program made the index, Open fails with sheaf.ErrUnsupported. The message says what to do.
+// Open opens the index in a folder. A folder without an index counts as an empty index. If another analyzer or other
+// models made the index, Open fails with sheaf.ErrInvalid. If another version of the program made the index, Open fails
+// with sheaf.ErrUnsupported. The message says what to do.
 //
 // A write locks the index until the write and the merges after it are done. While another process holds the lock,
 // writes fail with sheaf.ErrUnavailable. Reads need no lock.
@@ -98,8 +95,7 @@ func Open(o Options) (*Store, error) {
 		models[i] = engine.VectorModel{Field: v.Name, Model: v.Model, Dims: v.Dims}
 	}
 	index, err := engine.Open(engine.Options{FS: o.FS, Dir: o.Dir, Analyzer: o.Analyzer, Fields: sheaf.Fields[:],
-		Vectors: models, Memory: o.MemoryBytes, GatherMemory: o.GatherBytes, MergeRate: o.MergeRate, Rest: o.Rest,
-		ReadOnly: o.ReadOnly})
+		Vectors: models, Memory: o.MemoryBytes, GatherMemory: o.GatherBytes, MergeRate: o.MergeRate, Rest: o.Rest})
 	if err != nil {
 		return nil, category(err)
 	}
@@ -121,7 +117,6 @@ func category(err error) error {
 		{engine.ErrVersion, sheaf.ErrUnsupported},
 		{vector.ErrUnsupported, sheaf.ErrUnsupported},
 		{engine.ErrLocked, sheaf.ErrUnavailable},
-		{engine.ErrReadOnly, sheaf.ErrUnsupported},
 		{engine.ErrClosed, sheaf.ErrUnavailable},
 		{fs.ErrNotExist, sheaf.ErrNotFound},
 	} {

@@ -39,7 +39,7 @@ that came with a folder, from elsewhere or from its former place, is used once
 			case a.index == "" && inside.Exists && trust().FolderApproved(folder):
 				where = inside
 			}
-			s, err := a.openAt(cmd.Context(), folder, where, openOptions{Make: true}, nil)
+			s, err := a.openIndex(cmd.Context(), folder, where, openOptions{Make: true}, nil)
 			if err != nil {
 				return err
 			}

@@ -52,7 +52,11 @@ func (a *app) openOrScan(cmd *cobra.Command, o openOptions, set []string) (*sess
 	} else if p.Scans() {
 		return a.openScan(cmd.Context(), folder, set)
 	}
-	return a.openIndex(cmd.Context(), folder, o, func(s *session) error { return s.checkProfile(set) })
+	folder, where, err := a.place(folder)
+	if err != nil {
+		return nil, err
+	}
+	return a.openIndex(cmd.Context(), folder, where, o, func(s *session) error { return s.checkProfile(set) })
 }
 
 // open opens the index for the command's folder.
@@ -61,29 +65,22 @@ func (a *app) open(cmd *cobra.Command, o openOptions) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.openIndex(cmd.Context(), folder, o, nil)
-}
-
-// openIndex opens the index for a folder. If the function check is not nil, openIndex calls check before it writes.
-func (a *app) openIndex(ctx context.Context, folder string, o openOptions,
-	check func(*session) error) (*session, error) {
-	finder := a.finder(a.config)
-	folder = a.workFolder(folder)
-	where, notices, err := finder.Find(folder)
-	if err != nil {
-		return nil, collection.Elsewhere(err)
-	}
-	a.notices(notices...)
-	s, err := a.openAt(ctx, folder, where, o, check)
+	folder, where, err := a.place(folder)
 	if err != nil {
 		return nil, err
 	}
-	if folder == s.Where.Root || s.Holds(folder) || !o.Make {
-		return s, nil
+	return a.openIndex(cmd.Context(), folder, where, o, nil)
+}
+
+// place finds the index for a folder. The result in is the folder that the command works on: see workFolder.
+func (a *app) place(folder string) (in string, where location.Location, err error) {
+	in = a.workFolder(folder)
+	where, notices, err := a.finder(a.config).Find(in)
+	if err != nil {
+		return "", where, collection.Elsewhere(err)
 	}
-	// The index above excludes this folder, so the folder gets its own index.
-	s.Close()
-	return a.openAt(ctx, folder, finder.Own(folder), o, check)
+	a.notices(notices...)
+	return in, where, nil
 }
 
 // These are the values of GOGC for commands that answer queries. They use little memory, so collecting less saves time.
@@ -93,10 +90,11 @@ const (
 	serverGCPercent = 300
 )
 
-// openAt opens the index at a place. If o says so, it updates the index first. check is the check of openIndex.
-func (a *app) openAt(ctx context.Context, folder string, place location.Location, o openOptions,
+// openIndex opens the index at the place where. If o says so, it updates the index. If the function check is not nil,
+// openIndex calls check before it writes.
+func (a *app) openIndex(ctx context.Context, folder string, where location.Location, o openOptions,
 	check func(*session) error) (*session, error) {
-	s := a.newSession(folder, place)
+	s := a.newSession(folder, where)
 	switch {
 	case os.Getenv("GOGC") != "":
 	case o.Updates:
@@ -122,7 +120,12 @@ func (a *app) openAt(ctx context.Context, folder string, place location.Location
 		s.Close()
 		return nil, a.ofStore(err)
 	}
-	return s, nil
+	if folder == where.Root || s.Holds(folder) || !o.Make {
+		return s, nil
+	}
+	// The index above excludes this folder, so the folder gets its own index.
+	s.Close()
+	return a.openIndex(ctx, folder, a.finder(a.config).Own(folder), o, check)
 }
 
 // ofStore returns an error of the store with the name of the flag that chose the store. It returns other errors

@@ -47,7 +47,8 @@ func (a *app) newSession(folder string, where location.Location) *session {
 	c := a.config
 	s := &session{app: a, started: time.Now()}
 	s.Index = collection.NewIndex(collection.Site{Folder: folder, Where: where, Address: c.Store.URL, Flag: a.storeFlag,
-		In: a.in, Named: a.index != ""}, a.making(), a.events())
+		In: a.in, Named: a.index != ""}, a.making(), collection.Events{Notice: a.notice, Warn: a.warn,
+		Quiet: a.json || a.jsonl, Confirm: a.confirm, Indexing: a.showIndexing, Checking: a.showChecking})
 	s.Answering = collection.Options{
 		ShowComments: c.Comments == config.CommentsSearch, ProfileDirs: []string{profileFolder()}, Profile: c.Profile,
 		CacheBytes: cmp.Or(c.CacheSize, -1), // 0 would be the default
@@ -75,14 +76,10 @@ func (a *app) making() collection.Making {
 	return m
 }
 
-// events returns functions that tell the user what happens to an index.
-func (a *app) events() collection.Events {
-	return collection.Events{Notice: a.notice, Warn: a.warn, Quiet: a.json || a.jsonl, Confirm: a.confirm,
-		Indexing: a.showIndexing,
-		Checking: func() (func(done, total int64), func()) {
-			progress := terminal.NewProgress(a.err, "checking")
-			return func(done, total int64) { progress.Update(int(done>>10), int(total>>10), done, "kB") }, progress.Done
-		}}
+// showChecking shows the progress of a check.
+func (a *app) showChecking() (update func(done, total int64), done func()) {
+	progress := terminal.NewProgress(a.err, "checking")
+	return func(done, total int64) { progress.Update(int(done>>10), int(total>>10), done, "kB") }, progress.Done
 }
 
 // door returns the session's index as a collection for the HTTP API, for MCP or for the web page. Close the result

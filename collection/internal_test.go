@@ -26,8 +26,8 @@ import (
 	"sheaf/store"
 )
 
-// TestWhenFreeRetriesWhenLockIsReleased checks that whenFree retries long work when the other process releases its lock,
-// and only then.
+// TestWhenFreeRetriesWhenLockIsReleased checks that whenFree retries long work when the other process releases its
+// lock, and only then.
 func TestWhenFreeRetriesWhenLockIsReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		name := filepath.Join(t.TempDir(), "lock")
@@ -61,8 +61,8 @@ func TestWhenFreeRetriesWhenLockIsReleased(t *testing.T) {
 	})
 }
 
-// TestWhenFreeRetriesAfterWorkOfLockHolder checks that whenFree retries after a lock holder, as in a merge, has done the
-// work.
+// TestWhenFreeRetriesAfterWorkOfLockHolder checks that whenFree retries after a lock holder, as in a merge, has done
+// the work.
 func TestWhenFreeRetriesAfterWorkOfLockHolder(t *testing.T) {
 	dir, known := t.TempDir(), func(dir string) *catalog.Catalog {
 		c := must.Get(catalog.Open(vfs.Disk{}, dir, catalog.Options{}))

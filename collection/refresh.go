@@ -164,9 +164,9 @@ func (x *Index) IngestOptions() ingest.Options {
 	}
 }
 
-// ingest indexes the files that differ from the catalog, and shows progress. While another process indexes, ingest waits
-// for at most the time need. If no folder exists, it fails, so an unmounted disk never empties the index. If another
-// process remakes the index meanwhile, the error is ingest.ErrRebuilt.
+// ingest indexes the files that differ from the catalog, and shows progress. While another process indexes, ingest
+// waits for at most the time need. If no folder exists, it fails, so an unmounted disk never empties the index. If
+// another process remakes the index meanwhile, the error is ingest.ErrRebuilt.
 func (x *Index) ingest(ctx context.Context, need time.Duration, o ingest.Options) (report *ingest.Report, err error) {
 	if err := SomeFolder(o.Trees); err != nil {
 		return nil, err

@@ -241,8 +241,8 @@ type embedding struct {
 	refusing time.Time
 }
 
-// embedChunks adds vectors to the chunks that have none, if there is an embedder that works. A document that the embedder refuses waits for
-// its vectors; the other documents are not delayed.
+// embedChunks adds vectors to the chunks that have none, if there is an embedder that works. A document that the
+// embedder refuses waits for its vectors; the other documents are not delayed.
 func (r *runner) embedChunks(ctx context.Context, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk,
 	chunks []store.Chunk, memory *[]float32) error {
 	lacking := withoutVectors(chunks)

@@ -152,8 +152,8 @@ func lastOfEqual(chunks []Chunk) map[string]int {
 	return last
 }
 
-// addChunk adds a chunk to w. If another goroutine is writing the chunks of all workers, addChunk waits first. The caller
-// holds w.mu.
+// addChunk adds a chunk to w. If another goroutine is writing the chunks of all workers, addChunk waits first. The
+// caller holds w.mu.
 func (l *Load) addChunk(ctx context.Context, w *worker, c *Chunk) error {
 	for !l.gathering.TryRLock() {
 		if err := l.turn(ctx); err != nil {

@@ -72,9 +72,9 @@ type waiting struct {
 	said  bool      // a notice was given
 }
 
-// again reports whether to repeat work that ended with err. If another process writes, again waits until the lock in
-// err is free, or until another process has changed the catalog c. When the duration need has passed, again returns
-// err. Any other err it returns at once. After a second, again calls notice, unless notice is nil.
+// again reports whether to repeat work that ended with err. While another process writes, again waits. It returns true
+// when the lock in err is free, or when another process has changed the catalog c. When the duration need has passed,
+// again returns err. Any other err it returns at once. After a second, again calls notice, unless notice is nil.
 func (w *waiting) again(ctx context.Context, err error, need time.Duration, c *catalog.Catalog,
 	notice func(format string, args ...any)) (bool, error) {
 	if !errors.Is(err, vfs.ErrLocked) {

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"sheaf"
 	"sheaf/collection/location"
@@ -126,8 +125,6 @@ type Stores struct {
 	Outdated error
 	// locked means that this process is remaking the index and holds its lock.
 	locked bool
-	// rest is the time without writing after which the engine cleans up. With 0, the engine never does.
-	rest time.Duration
 }
 
 // Models hold the analyzer, the chunker and the embedder of an index.
@@ -183,19 +180,12 @@ func (x *Index) Grown() <-chan struct{} { return x.grows }
 // Gone returns the folders of the index that are missing.
 func (x *Index) Gone() []string { return x.printed.missingFolders }
 
-// restAfter is the value of Stores.rest for commands that keep running. It is longer than the usual pause between two
-// saves of a note.
-const restAfter = 2 * time.Second
-
 // Open opens the index. If target is nil, the engine stores the chunks; otherwise the server that target opens does.
 // Open makes, updates, repairs or remakes the index, as far as o allows. Close the index even after an error.
 func (x *Index) Open(ctx context.Context, target store.Opener, o IndexOptions) error {
 	x.want, x.Waits = o, Mixed
 	if o.Refresh {
 		x.Waits = Hasty
-	}
-	if o.Updates {
-		x.rest = restAfter
 	}
 	if target != nil {
 		if err := x.UseStore(ctx, target, o); err != nil {

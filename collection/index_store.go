@@ -41,7 +41,7 @@ func (x *Index) openBackend(ctx context.Context) error {
 		}
 		return nil
 	}
-	st, err := x.openEngine(x.rest, x.View.Docs() == 0 || x.View.Settings().Analyzer == "")
+	st, err := x.openEngine(x.View.Docs() == 0 || x.View.Settings().Analyzer == "")
 	if err != nil {
 		return err
 	}
@@ -147,12 +147,18 @@ func (x *Index) engineLost(ctx context.Context, st store.Backend) error {
 		wording.Plural(x.View.Chunks(), "chunk", "chunks"))
 }
 
-// openEngine opens the engine. After the time rest without a write, the engine cleans up. empty says that the index has
-// no documents. If the index is empty and the engine has other settings, the error is sheaf.ErrUnsupported. Remaking
-// such an index loses nothing.
-func (x *Index) openEngine(rest time.Duration, empty bool) (store.Backend, error) {
+// restAfter is the time without a write after which the engine of a command that keeps running cleans up. It is longer
+// than the usual pause between two saves of a note.
+const restAfter = 2 * time.Second
+
+// openEngine opens the engine. empty says that the index has no documents. If the index is empty and the engine has
+// other settings, the error is sheaf.ErrUnsupported. Remaking such an index loses nothing.
+func (x *Index) openEngine(empty bool) (store.Backend, error) {
 	o := x.Engine
-	o.Dir, o.Analyzer, o.Vectors, o.Rest = location.EngineDir(x.Where.Dir), x.Analyzer, VectorFields(x.Embedder), rest
+	o.Dir, o.Analyzer, o.Vectors = location.EngineDir(x.Where.Dir), x.Analyzer, VectorFields(x.Embedder)
+	if x.want.Updates {
+		o.Rest = restAfter
+	}
 	st, err := embedded.Open(o)
 	if err != nil {
 		if empty && errors.Is(err, sheaf.ErrInvalid) {
@@ -177,7 +183,7 @@ func (x *Index) StoreName() string {
 // OpenEmpty opens the store of an index whose catalog is not open.
 func (x *Index) OpenEmpty(ctx context.Context) (store.Backend, error) {
 	if x.Target == nil {
-		return x.openEngine(0, true)
+		return x.openEngine(true)
 	}
 	st, err := x.Target.Open(ctx, x.Analyzer, VectorFields(x.Embedder), store.Make)
 	if err != nil {

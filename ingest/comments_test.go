@@ -60,7 +60,7 @@ func TestHideComments(t *testing.T) {
 	same("searched")
 	given := ingest.Given{Tree: "given", Path: "g.md", Text: []byte("alpha <!-- alpha -->\n")}
 	w.o.Kept = func(sheaf.ID, catalog.Hash) (ingest.Given, bool, error) { return given, true, nil }
-	must.Get(ingest.Put(t.Context(), w.o, []ingest.Given{given}))
+	must.Get(ingest.Change(t.Context(), w.o, []ingest.Given{given}, nil))
 
 	hide, model.texts = true, nil
 	r := w.run()

@@ -23,7 +23,7 @@ func TestPut(t *testing.T) {
 	when := time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)
 	put := func(docs ...ingest.Given) *ingest.Report {
 		t.Helper()
-		report := must.Get(ingest.Put(ctx, w.o, docs))
+		report := must.Get(ingest.Change(ctx, w.o, docs, nil))
 		must.Do(t, w.o.Catalog.Reload())
 		return report
 	}
@@ -99,7 +99,7 @@ func TestPutChunks(t *testing.T) {
 	w := newWorld(t)
 	w.o.Trees = []catalog.Tree{{Name: "given"}}
 	cut := func(chunks ...ingest.GivenChunk) error {
-		_, err := ingest.Put(t.Context(), w.o, []ingest.Given{{Tree: "given", Path: "cut", Chunks: chunks}})
+		_, err := ingest.Change(t.Context(), w.o, []ingest.Given{{Tree: "given", Path: "cut", Chunks: chunks}}, nil)
 		return err
 	}
 	must.Do(t, cut(ingest.GivenChunk{Text: "the jib"}, ingest.GivenChunk{Text: "the keel", Slug: "keel"}))
@@ -115,15 +115,15 @@ func TestPutChunks(t *testing.T) {
 	}
 }
 
-// TestPutKeepsFolders checks that a Put without trees keeps the recorded trees, and the next run keeps the document.
+// TestPutKeepsFolders checks that a Change without trees keeps the recorded trees, and the next run keeps the document.
 func TestPutKeepsFolders(t *testing.T) {
 	w := newWorld(t)
 	w.write("a.md", "# A\n\nfirst words\n")
 	w.run()
 	o := w.o
 	o.Trees = nil
-	must.Get(ingest.Put(t.Context(), o,
-		[]ingest.Given{{Tree: "given", Path: "1.md", Text: []byte("given words")}}))
+	must.Get(ingest.Change(t.Context(), o,
+		[]ingest.Given{{Tree: "given", Path: "1.md", Text: []byte("given words")}}, nil))
 	check := func(when string) {
 		t.Helper()
 		v := w.view()
@@ -136,7 +136,7 @@ func TestPutKeepsFolders(t *testing.T) {
 	check("put")
 	w.run()
 	check("folders looked at")
-	if _, err := ingest.Put(t.Context(), ingest.Options{}, nil); !errors.Is(err, sheaf.ErrInvalid) {
+	if _, err := ingest.Change(t.Context(), ingest.Options{}, nil, nil); !errors.Is(err, sheaf.ErrInvalid) {
 		t.Errorf("no catalog: %v", err)
 	}
 }

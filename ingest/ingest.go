@@ -287,17 +287,14 @@ func Run(ctx context.Context, o Options) (_ *Report, err error) {
 	return &l.report, err
 }
 
-// Put indexes docs, replaces documents of the same tree and path, and keeps all others. The catalog stores the texts.
-// Put walks no folders. It records Trees and the trees of docs, which may lack a folder. If Trees is nil, the recorded
-// trees stay. CommitBytes limits what an interruption can lose. Put waits up to five seconds for another process that
-// writes. It returns the same errors as [Run].
-func Put(ctx context.Context, o Options, docs []Given) (*Report, error) {
-	return Change(ctx, o, docs, nil)
-}
-
-// Change does what [Put] does, and also removes the documents in removed, in its first commit. Removing an unknown
-// document is not an error. After a [store.PartialError], the catalog and the store lack the documents that the error
-// names. The other changes of that commit are done. Later commits are not done.
+// Change indexes docs, replaces documents of the same tree and path, and removes the documents in removed. It keeps all
+// others. Removing an unknown document is not an error. The catalog stores the texts. Change walks no folders. It
+// records Trees and the trees of docs, which may lack a folder. If Trees is nil, the recorded trees stay. CommitBytes
+// limits what an interruption can lose. Change waits up to five seconds for another process that writes. It returns the
+// same errors as [Run]. The first commit removes the documents in removed.
+//
+// After a [store.PartialError], the catalog and the store lack the documents that the error names. The other changes of
+// that commit are done. Later commits are not done.
 func Change(ctx context.Context, o Options, docs []Given, removed []sheaf.ID) (*Report, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err

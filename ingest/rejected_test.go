@@ -77,7 +77,7 @@ func TestPartlyRejectedBatch(t *testing.T) {
 		return ingest.Given{Tree: "given", Path: path, Text: []byte(text)}
 	}
 	old := []ingest.Given{doc("heavy.md", "alpha one"), doc("b.md", "alpha two")}
-	must.Get(ingest.Put(t.Context(), w.o, old))
+	must.Get(ingest.Change(t.Context(), w.o, old, nil))
 	st.light = false
 	r, err := ingest.Change(t.Context(), w.o, []ingest.Given{doc("heavy.md", "alpha three"), doc("c.md", "alpha four")},
 		[]sheaf.ID{"given:b.md", "given:none.md"})
@@ -97,8 +97,7 @@ func TestReportCountsRemovals(t *testing.T) {
 	w := newWorld(t)
 	store := &picky{Backend: w.o.Backend}
 	w.o.Backend, w.o.Trees = store, []catalog.Tree{{Name: "given"}}
-	must.Get(ingest.Put(t.Context(), w.o,
-		[]ingest.Given{{Tree: "given", Path: "a.md", Text: []byte("alpha")}}))
+	must.Get(ingest.Change(t.Context(), w.o, []ingest.Given{{Tree: "given", Path: "a.md", Text: []byte("alpha")}}, nil))
 	off := w.o
 	off.Backend = away{store}
 	r, err := ingest.Change(t.Context(), off, nil, []sheaf.ID{"given:a.md"})

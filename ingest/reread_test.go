@@ -240,7 +240,7 @@ func TestDocumentsOfNewerParserStay(t *testing.T) {
 	g := ingest.Given{Tree: "g", Path: "g.md", Text: []byte("# G\n\nalpha\n")}
 	put := w.o
 	put.Trees = append(slices.Clone(w.o.Trees), catalog.Tree{Name: "g"})
-	must.Get(ingest.Put(t.Context(), put, []ingest.Given{g}))
+	must.Get(ingest.Change(t.Context(), put, []ingest.Given{g}, nil))
 	r = w.run()
 	check.That(t, r.Changed == 1 && r.Pending == 0, "%+v", r)
 	r = w.run()
@@ -281,7 +281,7 @@ func TestRereadGivenDocuments(t *testing.T) {
 	}
 	put := w.o
 	put.Trees = append(slices.Clone(w.o.Trees), catalog.Tree{Name: "g"})
-	must.Get(ingest.Put(t.Context(), put, docs))
+	must.Get(ingest.Change(t.Context(), put, docs, nil))
 	w.o.Kept = func(doc sheaf.ID, hash catalog.Hash) (ingest.Given, bool, error) {
 		g := given[doc]
 		want := g.Hash
@@ -314,9 +314,9 @@ func TestRereadGivenDocuments(t *testing.T) {
 func TestGivenDocumentsReturnToEmptiedStore(t *testing.T) {
 	w := newWorld(t)
 	w.o.Trees = append(w.o.Trees, catalog.Tree{Name: "given"})
-	must.Get(ingest.Put(t.Context(), w.o,
+	must.Get(ingest.Change(t.Context(), w.o,
 		[]ingest.Given{{Tree: "given", Path: "1", Title: "One", Text: []byte("given words")},
-			{Tree: "given", Path: "2", Text: []byte("more words")}}))
+			{Tree: "given", Path: "2", Text: []byte("more words")}}, nil))
 	w.write("a.md", "# A\n\nfile words\n")
 	w.run()
 	settings := catalog.Settings{Trees: w.o.Trees, Extra: map[string]string{ingest.RemakingKey: ingest.RemakingDocuments}}
@@ -339,7 +339,7 @@ func TestGivenWithoutVectors(t *testing.T) {
 	g := ingest.Given{Tree: "g", Path: "g.md", Text: []byte("# G\n\nalpha\n")}
 	put := w.o
 	put.Trees = append(slices.Clone(w.o.Trees), catalog.Tree{Name: "g"})
-	r, err := ingest.Put(t.Context(), put, []ingest.Given{g})
+	r, err := ingest.Change(t.Context(), put, []ingest.Given{g}, nil)
 	must.That(t, err == nil && r.Pending == 1, "%+v, %v", r, err)
 	w.o.Kept = func(sheaf.ID, catalog.Hash) (ingest.Given, bool, error) { return g, true, nil }
 	r = w.run()

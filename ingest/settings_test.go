@@ -112,7 +112,8 @@ func TestRebuildByOtherProcessIsDetected(t *testing.T) {
 		v.Close()
 		long.write("c.md", "# C\n\nthird words\n")
 		check.Is(t, must.Err(ingest.Run(t.Context(), long.o)), ingest.ErrRebuilt, "%s: a run", name)
-		_, err = ingest.Put(t.Context(), long.o, []ingest.Given{{Tree: "given", Path: "1", Text: []byte("given words")}})
+		_, err = ingest.Change(t.Context(), long.o,
+			[]ingest.Given{{Tree: "given", Path: "1", Text: []byte("given words")}}, nil)
 		check.That(t, errors.Is(err, ingest.ErrRebuilt), "%s: a document that is given: %v, want ErrRebuilt", name, err)
 		v = short.o.Catalog.View()
 		is := v.Settings()
@@ -193,7 +194,7 @@ func TestNoWriteBeforeStoreIsEmptied(t *testing.T) {
 	outside.write("a.md", "# A\n\nfirst words\n")
 	outside.run()
 	given := []ingest.Given{{Tree: "given", Path: "1", Text: []byte("given words")}}
-	must.Get(ingest.Put(t.Context(), outside.o, given))
+	must.Get(ingest.Change(t.Context(), outside.o, given, nil))
 	synctest.Test(t, func(t *testing.T) {
 		long, short := twoProcesses(t)
 		long.write("a.md", "# A\n\nfirst words\n")
@@ -209,7 +210,7 @@ func TestNoWriteBeforeStoreIsEmptied(t *testing.T) {
 			"a run: %v, want ErrRebuilt and nothing written", err)
 		for i, write := range []func() error{ // the remaking step forgets the tree of given documents
 			func() error { _, err := ingest.Run(t.Context(), long.o); return err },
-			func() error { _, err := ingest.Put(t.Context(), long.o, given); return err },
+			func() error { _, err := ingest.Change(t.Context(), long.o, given, nil); return err },
 		} {
 			must.Do(t, mark("engine"))
 			marked := make(chan error, 1)
@@ -341,7 +342,7 @@ func TestRecordedFolderOrderStays(t *testing.T) {
 	}
 }
 
-// TestPutWaitsForWriter checks that Put waits for another process that writes, and no longer than
+// TestPutWaitsForWriter checks that Change waits for another process that writes, and no longer than
 // its context allows.
 func TestPutWaitsForWriter(t *testing.T) {
 	w, other := twoProcesses(t)
@@ -351,12 +352,13 @@ func TestPutWaitsForWriter(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer stop()
 	doc := []ingest.Given{{Tree: "given", Path: "b", Text: []byte("second words")}}
-	if _, err := ingest.Put(ctx, w.o, doc); !errors.Is(err, vfs.ErrLocked) || !errors.Is(err, sheaf.ErrUnavailable) {
+	_, err := ingest.Change(ctx, w.o, doc, nil)
+	if !errors.Is(err, vfs.ErrLocked) || !errors.Is(err, sheaf.ErrUnavailable) {
 		t.Errorf("while another process writes: %v", err)
 	}
 	released := make(chan error, 1)
 	time.AfterFunc(100*time.Millisecond, func() { released <- release() })
-	report, err := ingest.Put(t.Context(), w.o, doc)
+	report, err := ingest.Change(t.Context(), w.o, doc, nil)
 	check.That(t, err == nil && report.Added == 1, "after another process wrote: %+v, %v", report, err)
 	must.Do(t, <-released)
 }
@@ -364,8 +366,7 @@ func TestPutWaitsForWriter(t *testing.T) {
 // TestModelOfRebuiltIndex checks that a rebuilt index without vectors may take the current model's vectors.
 func TestModelOfRebuiltIndex(t *testing.T) {
 	w, _ := twoProcesses(t)
-	must.Get(ingest.Put(t.Context(), w.o,
-		[]ingest.Given{{Tree: "given", Path: "1", Text: []byte("given words")}}))
+	must.Get(ingest.Change(t.Context(), w.o, []ingest.Given{{Tree: "given", Path: "1", Text: []byte("given words")}}, nil))
 	w.o.Settings = func(s *catalog.Settings) { s.Embedder = "m" }
 	for _, c := range []struct {
 		made, mark string

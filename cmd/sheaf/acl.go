@@ -154,7 +154,7 @@ func (s *session) randomLists(ctx context.Context, dir string, seed uint64, samp
 	if err == nil {
 		o := copied.IngestOptions()
 		o.Trees = nil
-		_, err = ingest.Put(ctx, o, docs)
+		_, err = ingest.Change(ctx, o, docs, nil)
 	}
 	if err != nil {
 		copied.Close()

@@ -32,7 +32,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// These are the times to wait for another process: see collection.Life.
+// These are the times to wait for another process: see collection.NeedFresh.
 const (
 	lockStep      = 50 * time.Millisecond
 	waitForAnswer = 500 * time.Millisecond
@@ -194,8 +194,8 @@ func TestOpenRemakesUnrecordedEngine(t *testing.T) {
 	cmd, s, other := takenFrom(t)
 	o := other.IngestOptions()
 	o.Trees = append(o.Trees, catalog.Tree{Name: "given"})
-	must.Get(ingest.Put(t.Context(), o,
-		[]ingest.Given{{Tree: "given", Path: "1.md", Text: []byte("given words")}}))
+	must.Get(ingest.Change(t.Context(), o,
+		[]ingest.Given{{Tree: "given", Path: "1.md", Text: []byte("given words")}}, nil))
 	must.Do(t, other.Drop(t.Context(), false))
 	must.Do(t, other.OpenStores(t.Context()))
 	german := must.Get(analysis.New(analysis.Options{Language: "de"}))

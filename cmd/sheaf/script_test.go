@@ -324,7 +324,8 @@ func give(ts *testscript.TestScript, args []string) {
 	ts.Check(err)
 	defer b.Close()
 	o := ingest.Options{Catalog: c, Backend: b, Settings: func(*catalog.Settings) {}} // works with any settings
-	_, err = ingest.Put(context.Background(), o, []ingest.Given{{Tree: args[1], Path: args[2], Text: []byte(args[3])}})
+	_, err = ingest.Change(context.Background(), o,
+		[]ingest.Given{{Tree: args[1], Path: args[2], Text: []byte(args[3])}}, nil)
 	ts.Check(err)
 }
 

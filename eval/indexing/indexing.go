@@ -154,7 +154,7 @@ func (o *Options) fill(ctx context.Context, d *dataset.Dataset, x *collection.In
 		if d.Folder != "" {
 			report, err = ingest.Run(ctx, in)
 		} else {
-			report, err = ingest.Put(ctx, in, givenDocuments(d))
+			report, err = ingest.Change(ctx, in, givenDocuments(d), nil)
 		}
 		if err == nil && report.EmbedError != "" {
 			err = fmt.Errorf("%w: %s", sheaf.ErrUnavailable, report.EmbedError)

@@ -85,7 +85,7 @@ func (r Ranking) Sort() {
 		score float64
 		at    int
 	}
-	old, keys := slices.Clone(r), make([]key, len(r))
+	keys := make([]key, len(r))
 	for i := range r {
 		keys[i] = key{r[i].Score, i}
 	}
@@ -95,8 +95,12 @@ func (r Ranking) Sort() {
 		}
 		return cmp.Or(compare(&r[a.at], &r[b.at]), cmp.Compare(a.at, b.at))
 	})
-	for i, k := range keys {
-		r[i] = old[k.at]
+	for start := range keys { // move the hits of one cycle of the permutation
+		first, to := r[start], start
+		for from := keys[to].at; from != start; to, from = from, keys[from].at {
+			r[to], keys[to].at = r[from], to
+		}
+		r[to], keys[to].at = first, to
 	}
 }
 

@@ -110,9 +110,10 @@ func (s *sum) add(value float64, part func() sheaf.Explanation) {
 // the order stays.
 func addEach(stage string, in sheaf.Ranking, each func(h *sheaf.Hit, s *sum)) (sheaf.Ranking, error) {
 	out, changed := slices.Clone(in), false
+	var s sum
 	for i := range out {
 		h := &out[i]
-		s := sum{explain: h.Explanation != nil}
+		s = sum{explain: h.Explanation != nil}
 		if each(h, &s); s.value == 0 {
 			continue
 		}

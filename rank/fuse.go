@@ -63,14 +63,14 @@ type union struct {
 
 // unite collects the hits of legs into a union.
 func unite(stage string, legs []Leg) (*union, error) {
-	n, width := 0, len(legs)
+	n, longest, width := 0, 0, len(legs)
 	for j := range legs {
 		if err := legs[j].Hits.Valid(stage + ": leg " + legs[j].Name); err != nil {
 			return nil, err
 		}
-		n += len(legs[j].Hits)
+		n, longest = n+len(legs[j].Hits), max(longest, len(legs[j].Hits)) // complete legs have the same hits
 	}
-	u := &union{legs: legs, hits: make(sheaf.Ranking, 0, n), at: make(map[sheaf.ID]int, n)}
+	u := &union{legs: legs, hits: make(sheaf.Ranking, 0, longest), at: make(map[sheaf.ID]int, longest)}
 	u.sources = make([]*sheaf.Hit, n*width)
 	places := make([]sheaf.Leg, n*width)
 	last := make([]int, n) // by hit: the last leg, from 1, that has it

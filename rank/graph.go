@@ -41,17 +41,19 @@ func (b GraphBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		return nil, err
 	}
 	connected := b.connections(b.candidates(in, env), env.Facts)
+	if len(connected) == 0 {
+		return in, nil
+	}
 	return boost(stage, b.Blend, b.Max, in, func(h *sheaf.Hit) (float64, func() sheaf.Explanation) {
 		n := env.Facts.Node(h.ID)
 		if n == nil {
 			return 1, nil
 		}
-		c := connected[n.Doc]
-		sum := b.sum(c)
-		if sum == 0 {
+		c, ok := connected[n.Doc]
+		if !ok {
 			return 1, nil
 		}
-		return 1 + b.Strength*math.Log(1+sum), func() sheaf.Explanation { return b.explain(c) }
+		return 1 + b.Strength*math.Log(1+b.sum(c)), func() sheaf.Explanation { return b.explain(c) }
 	})
 }
 
@@ -87,7 +89,7 @@ func (b GraphBoost) sum(c connections) float64 {
 	return b.Backlink*float64(c.links) + b.CoCitation*float64(c.cited) + b.SharedTag*float64(c.shared)
 }
 
-// connections returns the counts for each of docs. They count only documents in docs.
+// connections returns the counts of each of docs whose counts have a sum above 0. They count only documents in docs.
 func (b GraphBoost) connections(docs []sheaf.ID, facts Facts) map[sheaf.ID]connections {
 	n := len(docs)
 	if n < 2 {
@@ -107,9 +109,11 @@ func (b GraphBoost) connections(docs []sheaf.ID, facts Facts) map[sheaf.ID]conne
 	if b.SharedTag > 0 {
 		shared = sharedTags(docs, facts)
 	}
-	out := make(map[sheaf.ID]connections, n)
+	out := map[sheaf.ID]connections{}
 	for i, doc := range docs {
-		out[doc] = connections{links[i], cited[i], shared[i]}
+		if c := (connections{links[i], cited[i], shared[i]}); b.sum(c) != 0 {
+			out[doc] = c
+		}
 	}
 	return out
 }

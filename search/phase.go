@@ -318,7 +318,7 @@ func (r *run) learnSimilarity(outcomes []outcome) {
 			continue
 		}
 		if r.similarity == nil {
-			r.similarity = map[sheaf.ID]float64{}
+			r.similarity = make(map[sheaf.ID]float64, len(outcomes[i].ranking))
 		}
 		for _, h := range outcomes[i].ranking {
 			if s, ok := r.similarity[h.ID]; !ok || h.Score > s {

@@ -265,16 +265,19 @@ func withoutParts(text string, parts []sheaf.Span) Left {
 	for _, p := range parts {
 		size -= p.Len() - 1
 	}
-	left, cuts := make([]byte, 0, max(size, 0)), make([]cut, len(parts))
+	var left strings.Builder
+	left.Grow(size)
+	cuts := make([]cut, len(parts))
 	from := 0
 	for i, p := range parts {
-		left = append(left, text[from:p.Start]...)
+		left.WriteString(text[from:p.Start])
 		_, stands := inlineMark(text, p.Start)
-		left, from = append(left, stands...), p.End
-		cuts[i] = cut{len(left) - max(len(stands)-1, 0), from - len(left)}
+		left.WriteString(stands)
+		from = p.End
+		cuts[i] = cut{left.Len() - max(len(stands)-1, 0), from - left.Len()}
 	}
-	left = append(left, text[from:]...)
-	return Left{string(left), cuts}
+	left.WriteString(text[from:])
+	return Left{left.String(), cuts}
 }
 
 // At converts a position in the shorter text to the position of the same byte in the whole text. The first byte of

@@ -480,6 +480,9 @@ const blockReach = 100
 // BlockAt returns the name, without "^", of the smallest named block of content that contains the byte at offset. It
 // returns "" when there is no such block. If blocks have the same name, only the first counts.
 func BlockAt(content []byte, offset int) string {
+	if bytes.IndexByte(content, '^') < 0 { // true for most documents
+		return ""
+	}
 	offset = min(offset, len(content))
 	begin, end := offset, offset
 	for n := 0; begin > 0 && n <= blockReach; begin-- {

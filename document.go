@@ -250,8 +250,10 @@ func OutlineOf(d *Document, date Dated) *Outline {
 // Node returns the node with this ID, or nil.
 func (o *Outline) Node(id ID) *Node {
 	for i := range o.Nodes {
-		if o.Nodes[i].ID == id {
-			return &o.Nodes[i]
+		n := &o.Nodes[i]
+		// Compare the last bytes first, because all IDs of a document begin with the same bytes.
+		if len(n.ID) == len(id) && (id == "" || n.ID[len(id)-1] == id[len(id)-1]) && n.ID == id {
+			return n
 		}
 	}
 	return nil

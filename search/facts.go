@@ -18,3 +18,19 @@ func Part(facts rank.Facts, id sheaf.ID) (sheaf.Chunk, bool) {
 	}
 	return sheaf.Chunk{}, false
 }
+
+// nodeCache caches the nodes of one search, because each stage looks up the same hits. It is not safe for concurrent
+// use.
+type nodeCache struct {
+	rank.Facts
+	nodes map[sheaf.ID]*sheaf.Node
+}
+
+func (c nodeCache) Node(id sheaf.ID) *sheaf.Node {
+	n, ok := c.nodes[id]
+	if !ok {
+		n = c.Facts.Node(id)
+		c.nodes[id] = n
+	}
+	return n
+}

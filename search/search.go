@@ -268,7 +268,8 @@ func retrievalTime(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 func (s *Searcher) newRun(q sheaf.Query, opt Options, plan *profile.Plan) *run {
-	r := &run{searcher: s, query: q, opt: opt, followed: plan, facts: s.Facts, stats: stats{searcher: s}}
+	r := &run{searcher: s, query: q, opt: opt, followed: plan, stats: stats{searcher: s}}
+	r.facts = nodeCache{s.Facts, map[sheaf.ID]*sheaf.Node{}}
 	r.noted, r.result = len(q.Notes), &Result{
 		Profile: plan.Profile.Name, Parameters: maps.Clone(plan.Values), Hits: []Hit{},
 		Report: Report{Notes: slices.Clone(q.Notes)},

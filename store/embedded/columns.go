@@ -20,22 +20,24 @@ func (s *Store) Facets(ctx context.Context, req store.Request, columns []string,
 	if err := req.ValidateColumns(); err != nil {
 		return nil, err
 	}
-	return answer(s, req, func(snapshot *engine.Snapshot, r engine.Request) ([]store.Facet, error) {
-		out := make([]store.Facet, len(columns))
-		counts, err := snapshot.Facets(ctx, r, columns)
-		for i, of := range counts {
-			values := make(map[sheaf.Value]int, len(of))
-			for key, n := range of {
-				v, ok := segment.DecodeValue([]byte(key), key[0] == byte(sheaf.KindText))
-				if !ok {
-					return nil, fmt.Errorf("%w: a value of column %q is invalid", engine.ErrCorrupt, columns[i])
-				}
-				values[sheaf.Value{Kind: sheaf.Kind(v.Kind), Text: v.Text, Number: v.Number}] = n
+	snapshot, r, err := s.begin(req)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]store.Facet, len(columns))
+	counts, err := snapshot.Facets(ctx, r, columns)
+	for i, of := range counts {
+		values := make(map[sheaf.Value]int, len(of))
+		for key, n := range of {
+			v, ok := segment.DecodeValue([]byte(key), key[0] == byte(sheaf.KindText))
+			if !ok {
+				err = fmt.Errorf("%w: a value of column %q is invalid", engine.ErrCorrupt, columns[i])
 			}
-			out[i] = store.NewFacet(columns[i], values, limit)
+			values[sheaf.Value{Kind: sheaf.Kind(v.Kind), Text: v.Text, Number: v.Number}] = n
 		}
-		return out, err
-	})
+		out[i] = store.NewFacet(columns[i], values, limit)
+	}
+	return out, release(snapshot, err)
 }
 
 // Sorted implements [store.Sorter].
@@ -43,7 +45,10 @@ func (s *Store) Sorted(ctx context.Context, req store.Request, by store.Order) (
 	if err := req.ValidateColumns(); err != nil {
 		return nil, err
 	}
-	return answer(s, req, func(snapshot *engine.Snapshot, r engine.Request) (sheaf.Ranking, error) {
-		return snapshot.Sorted(ctx, r, engine.Order{Column: by.Column, Descending: by.Descending})
-	})
+	snapshot, r, err := s.begin(req)
+	if err != nil {
+		return nil, err
+	}
+	hits, err := snapshot.Sorted(ctx, r, engine.Order{Column: by.Column, Descending: by.Descending})
+	return hits, release(snapshot, err)
 }

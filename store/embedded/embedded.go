@@ -168,9 +168,12 @@ func (b bulk) Close() error { return category(b.load.Close()) }
 
 // Retrieve implements [store.Backend].
 func (s *Store) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
-	return answer(s, req, func(snapshot *engine.Snapshot, r engine.Request) (sheaf.Ranking, error) {
-		return snapshot.Search(ctx, r)
-	})
+	snapshot, r, err := s.begin(req)
+	if err != nil {
+		return nil, err
+	}
+	hits, err := snapshot.Search(ctx, r)
+	return hits, release(snapshot, err)
 }
 
 // Pin implements [store.Pinner]. A write or a merge through the snapshot changes the index, but not the snapshot.
@@ -208,19 +211,26 @@ func (s *Store) Scores(ctx context.Context, reqs []store.Request, ids []sheaf.ID
 		}
 		out[i] = make([]float64, len(ids))
 	}
-	return read(s, func(snapshot *engine.Snapshot) ([][]float64, error) {
-		return out, snapshot.Scores(ctx, out, translated, ids, len(reqs)-1)
-	})
+	snapshot, err := s.acquire()
+	if err != nil {
+		return nil, err
+	}
+	return out, release(snapshot, snapshot.Scores(ctx, out, translated, ids, len(reqs)-1))
 }
 
-// answer converts a request, calls run with it and a snapshot, and returns the result of run.
-func answer[T any](s *Store, req store.Request, run func(*engine.Snapshot, engine.Request) (T, error)) (T, error) {
+// begin converts a request, and returns it with the snapshot that answers it. The caller must release the snapshot.
+func (s *Store) begin(req store.Request) (*engine.Snapshot, engine.Request, error) {
 	translated, err := s.translate(req)
 	if err != nil {
-		var none T
-		return none, err
+		return nil, translated, err
 	}
-	return read(s, func(snapshot *engine.Snapshot) (T, error) { return run(snapshot, translated) })
+	snapshot, err := s.acquire()
+	return snapshot, translated, err
+}
+
+// release releases a snapshot. It returns err, the error of reading the snapshot, in a category of package sheaf.
+func release(snapshot *engine.Snapshot, err error) error {
+	return category(errors.Join(err, snapshot.Release()))
 }
 
 // translate checks a request and converts it to the engine's form.
@@ -247,23 +257,12 @@ func (s *Store) translate(req store.Request) (engine.Request, error) {
 
 // Explain implements [store.Explainer].
 func (s *Store) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
-	return answer(s, req, func(snapshot *engine.Snapshot, r engine.Request) ([]*sheaf.Explanation, error) {
-		return snapshot.Explain(ctx, r, ids)
-	})
-}
-
-// read calls run with the pinned snapshot, or else the newest one, and returns the result of run.
-func read[T any](s *Store, run func(*engine.Snapshot) (T, error)) (T, error) {
-	var none T
-	snapshot, err := s.acquire()
+	snapshot, r, err := s.begin(req)
 	if err != nil {
-		return none, err
+		return nil, err
 	}
-	out, err := run(snapshot)
-	if err = category(errors.Join(err, snapshot.Release())); err != nil {
-		return none, err
-	}
-	return out, nil
+	explanations, err := snapshot.Explain(ctx, r, ids)
+	return explanations, release(snapshot, err)
 }
 
 // Matches implements [store.Matcher].
@@ -271,21 +270,32 @@ func (s *Store) Matches() bool { return true }
 
 // Count implements [store.Counter].
 func (s *Store) Count(ctx context.Context, req store.Request) (int, error) {
-	return answer(s, req, func(snapshot *engine.Snapshot, r engine.Request) (int, error) { return snapshot.Count(ctx, r) })
+	snapshot, r, err := s.begin(req)
+	if err != nil {
+		return 0, err
+	}
+	n, err := snapshot.Count(ctx, r)
+	return n, release(snapshot, err)
 }
 
 // Stats implements [store.Reporter].
 func (s *Store) Stats(context.Context) (store.Stats, error) {
-	return read(s, func(snapshot *engine.Snapshot) (store.Stats, error) {
-		st := snapshot.Stats()
-		return store.Stats{Chunks: st.Chunks, Bytes: st.Bytes, Parts: st.Parts, Vectors: st.Vectors,
-			Generation: st.Generation}, nil
-	})
+	snapshot, err := s.acquire()
+	if err != nil {
+		return store.Stats{}, err
+	}
+	st := snapshot.Stats()
+	return store.Stats{Chunks: st.Chunks, Bytes: st.Bytes, Parts: st.Parts, Vectors: st.Vectors,
+		Generation: st.Generation}, release(snapshot, nil)
 }
 
 // Version implements [store.Versioned]. Versions only grow.
 func (s *Store) Version() (uint64, error) {
-	return read(s, func(snapshot *engine.Snapshot) (uint64, error) { return snapshot.Generation(), nil })
+	snapshot, err := s.acquire()
+	if err != nil {
+		return 0, err
+	}
+	return snapshot.Generation(), release(snapshot, nil)
 }
 
 // Recall implements [store.RecallMeter].
@@ -302,16 +312,18 @@ func (s *Store) Recall(ctx context.Context, o store.RecallOptions) ([]store.Reca
 			})
 		}
 	}
-	measured, err := read(s, func(snapshot *engine.Snapshot) ([]engine.Recall, error) {
-		return snapshot.Recall(ctx, options)
-	})
+	snapshot, err := s.acquire()
+	if err != nil {
+		return nil, err
+	}
+	measured, err := snapshot.Recall(ctx, options)
 	out := make([]store.Recall, len(measured))
 	for i, r := range measured {
 		out[i] = store.Recall{Field: r.Field, Dims: r.Dims, Passages: r.Passages, Queries: r.Queries, At10: r.At10,
 			At100: r.At100, Originals: r.Originals, Float10: r.Float10, Float100: r.Float100, Exhaustive: r.Exhaustive,
 			SearchMillis: r.Search.Seconds() * 1e3, BruteForceMillis: r.BruteForce.Seconds() * 1e3}
 	}
-	return out, err
+	return out, release(snapshot, err)
 }
 
 // Check implements [store.Checker].

@@ -7,10 +7,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
-
-	"golang.org/x/sync/singleflight"
 
 	"sheaf"
 	"sheaf/internal/arena"
@@ -51,11 +50,19 @@ type answer struct {
 // answers is a cache of answers, for repeated questions and for cursors. If the cache exceeds its limit in bytes, it
 // drops the least recently used answers. It is safe for concurrent use.
 type answers struct {
-	limit   int64
-	off     bool // repeated questions are computed again; cursors still work
-	cache   lru.Cache[cursorKey, *answer]
-	flights singleflight.Group
-	counts  [passed + 1]atomic.Uint64
+	limit  int64
+	off    bool // repeated questions are computed again; cursors still work
+	cache  lru.Cache[cursorKey, *answer]
+	counts [passed + 1]atomic.Uint64
+
+	mu      sync.Mutex
+	flights map[answerKey]*flight // the answers that requests compute now
+}
+
+// flight is an answer while a request computes it. Other requests with the same question wait until done is closed.
+type flight struct {
+	done chan struct{}
+	a    *answer // nil: the request failed, or its answer is not for others
 }
 
 // CacheCounts says how many answers came from the cache, and how large the cache is.
@@ -71,7 +78,7 @@ type CacheCounts struct {
 // newAnswers returns an empty cache that holds at most limit bytes, or DefaultCacheBytes if limit is 0. If limit is
 // negative, only cursors find cached answers.
 func newAnswers(limit int64) *answers {
-	s := &answers{limit: cmp.Or(max(limit, 0), DefaultCacheBytes), off: limit < 0}
+	s := &answers{limit: cmp.Or(max(limit, 0), DefaultCacheBytes), off: limit < 0, flights: map[answerKey]*flight{}}
 	s.cache.Limit(s.limit)
 	return s
 }
@@ -86,31 +93,36 @@ const (
 	passed
 )
 
-// get returns the answer of a question. It looks in the cache first, and otherwise calls compute. If another request
-// already computes the answer, get waits for that request. The result share of compute says whether other callers may
-// have the answer. If the other request fails or does not share, get calls compute.
-func (s *answers) get(key answerKey, compute func() (a *answer, share bool, err error)) (a *answer, from origin,
-	err error) {
+// get returns the answer of a question from the cache, or from another request that is computing it. If from is
+// computed, there is no answer, and the caller must compute it. Other requests may wait for the answer: if own is not
+// nil, the caller must pass it to finish.
+func (s *answers) get(key answerKey) (a *answer, from origin, own *flight) {
 	defer func() { s.counts[from].Add(1) }()
 	if a := s.lookUp(key.cursor()); a != nil && a.key == key {
 		return a, found, nil
 	}
-	own, share := false, false
-	other, _, _ := s.flights.Do(string(key[:]), func() (any, error) {
-		own = true
-		if a, share, err = compute(); err != nil || !share {
-			return (*answer)(nil), nil
+	s.mu.Lock()
+	other, known := s.flights[key]
+	if !known {
+		own = &flight{done: make(chan struct{})}
+		s.flights[key] = own
+	}
+	s.mu.Unlock()
+	if known {
+		if <-other.done; other.a != nil {
+			return other.a, shared, nil
 		}
-		return a, nil
-	})
-	if own {
-		return a, computed, err
 	}
-	if a := other.(*answer); a != nil {
-		return a, shared, nil
-	}
-	a, _, err = compute()
-	return a, computed, err
+	return nil, computed, own
+}
+
+// finish gives an answer to the requests that wait for it. With nil, they compute their own.
+func (s *answers) finish(key answerKey, own *flight, a *answer) {
+	s.mu.Lock()
+	delete(s.flights, key)
+	s.mu.Unlock()
+	own.a = a
+	close(own.done)
 }
 
 // lookUp returns the cached answer of a key, or nil if the cache has no such answer. It marks the answer as used.

@@ -336,7 +336,7 @@ func (r *Reader) Similar(ctx context.Context, id sheaf.ID, q SearchRequest) (*An
 // like finds chunks that are similar to a text and pass the filter.
 func (r *Reader) like(ctx context.Context, text salient.Text, filter sheaf.Filter, q SearchRequest) (*Answer, error) {
 	count := func(word string) (int, error) {
-		return r.frequency(ctx, word)
+		return r.guard.Count(ctx, withWord(word))
 	}
 	words, err := salient.Query(r.c.o.Analyzer, text, salient.Collection{Size: r.guard.Chunks(ctx), Count: count})
 	if err != nil {

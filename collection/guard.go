@@ -121,28 +121,23 @@ func (g *guard) unsupportedError(req store.Request) error {
 	return nil
 }
 
-// fromStore runs a request on a store that implements S, and marks errors as errors of the store. If the store does
-// not implement S, the error is sheaf.ErrUnsupported. The parameter what names the request in the error.
-func fromStore[S, T any](ctx context.Context, g *guard, what string,
-	ask func(context.Context, S) (T, error)) (out T, err error) {
-	st, ok := g.store.(S)
-	if !ok {
-		return out, fmt.Errorf("%s: %w by this store", what, sheaf.ErrUnsupported)
-	}
-	out, err = ask(store.WithViewer(ctx, g.viewer), st)
-	return out, fromRemote(store.Gone(err))
+// unsupportedBy returns the error of a store that lacks an operation.
+func unsupportedBy(operation string) error {
+	return fmt.Errorf("%s: %w by this store", operation, sheaf.ErrUnsupported)
 }
 
 func (g *guard) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
-	return fromStore(ctx, g, "retrieve", func(ctx context.Context, st store.Backend) (sheaf.Ranking, error) {
-		return st.Retrieve(ctx, g.withGrant(req))
-	})
+	hits, err := g.store.Retrieve(store.WithViewer(ctx, g.viewer), g.withGrant(req))
+	return hits, fromRemote(store.Gone(err))
 }
 
 func (g *guard) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
-	return fromStore(ctx, g, "explain", func(ctx context.Context, st store.Explainer) ([]*sheaf.Explanation, error) {
-		return st.Explain(ctx, g.withGrant(req), ids)
-	})
+	st, ok := g.store.(store.Explainer)
+	if !ok {
+		return nil, unsupportedBy("explain")
+	}
+	explanations, err := st.Explain(store.WithViewer(ctx, g.viewer), g.withGrant(req), ids)
+	return explanations, fromRemote(store.Gone(err))
 }
 
 // Supports implements store.Selective. It adds the grant's filter to the requests.
@@ -174,15 +169,17 @@ func (g *guard) Count(ctx context.Context, req store.Request) (int, error) {
 func (g *guard) Batches() bool { return store.Batches(g.store) }
 
 func (g *guard) RetrieveAll(ctx context.Context, reqs []store.Request) ([]sheaf.Ranking, error) {
-	return fromStore(ctx, g, "retrieve", func(ctx context.Context, st store.Backend) ([]sheaf.Ranking, error) {
-		return store.RetrieveAll(ctx, st, g.boundAll(reqs))
-	})
+	rankings, err := store.RetrieveAll(store.WithViewer(ctx, g.viewer), g.store, g.boundAll(reqs))
+	return rankings, fromRemote(store.Gone(err))
 }
 
 func (g *guard) Scores(ctx context.Context, reqs []store.Request, ids []sheaf.ID) ([][]float64, error) {
-	return fromStore(ctx, g, "scores of given chunks", func(ctx context.Context, st store.Scorer) ([][]float64, error) {
-		return st.Scores(ctx, g.boundAll(reqs), ids)
-	})
+	st, ok := g.store.(store.Scorer)
+	if !ok {
+		return nil, unsupportedBy("scores of given chunks")
+	}
+	scores, err := st.Scores(store.WithViewer(ctx, g.viewer), g.boundAll(reqs), ids)
+	return scores, fromRemote(store.Gone(err))
 }
 
 func (g *guard) CountAll(ctx context.Context, reqs []store.Request) ([]int, error) {
@@ -204,11 +201,13 @@ func (g *guard) CountAll(ctx context.Context, reqs []store.Request) ([]int, erro
 	if len(asked) == 0 {
 		return out, nil
 	}
-	counts, err := fromStore(ctx, g, "count", func(ctx context.Context, st store.Counter) ([]int, error) {
-		return store.CountAll(ctx, st, bound)
-	})
+	st, ok := g.store.(store.Counter)
+	if !ok {
+		return nil, unsupportedBy("count")
+	}
+	counts, err := store.CountAll(store.WithViewer(ctx, g.viewer), st, bound)
 	if err != nil {
-		return nil, err
+		return nil, fromRemote(store.Gone(err))
 	}
 	for k, i := range asked {
 		if out[i] = counts[k]; cached[i] {
@@ -234,15 +233,21 @@ func (g *guard) Matches() bool { return store.Matches(g.store) }
 func (g *guard) Lists() bool { return store.Lists(g.store) != nil }
 
 func (g *guard) Facets(ctx context.Context, req store.Request, columns []string, limit int) ([]store.Facet, error) {
-	return fromStore(ctx, g, "facets", func(ctx context.Context, st store.Faceter) ([]store.Facet, error) {
-		return st.Facets(ctx, g.withGrant(req), columns, limit)
-	})
+	st, ok := g.store.(store.Faceter)
+	if !ok {
+		return nil, unsupportedBy("facets")
+	}
+	facets, err := st.Facets(store.WithViewer(ctx, g.viewer), g.withGrant(req), columns, limit)
+	return facets, fromRemote(store.Gone(err))
 }
 
 func (g *guard) Sorted(ctx context.Context, req store.Request, by store.Order) (sheaf.Ranking, error) {
-	return fromStore(ctx, g, "order by "+by.Column, func(ctx context.Context, st store.Sorter) (sheaf.Ranking, error) {
-		return st.Sorted(ctx, g.withGrant(req), by)
-	})
+	st, ok := g.store.(store.Sorter)
+	if !ok {
+		return nil, unsupportedBy("order by " + by.Column)
+	}
+	hits, err := st.Sorted(store.WithViewer(ctx, g.viewer), g.withGrant(req), by)
+	return hits, fromRemote(store.Gone(err))
 }
 
 // errReadOnly means that a reader cannot write.

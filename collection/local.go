@@ -64,9 +64,7 @@ func (s *pageMaker) scannedRarity(docs scannedFiles, scanned *search.Scanned) fu
 	if !ok {
 		return nil
 	}
-	return rarityOf(docs.Chunks(), func(word string) (int, error) {
-		return counter.Count(s.ctx, store.Request{Limit: 1, Text: search.AnyField(sheaf.Match{Text: word})})
-	})
+	return rarityOf(s.ctx, counter, docs.Chunks())
 }
 
 // Place returns the tree of the site, and its folder inside this tree. If the site is the whole index, both are "".

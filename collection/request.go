@@ -178,41 +178,6 @@ func (r *Reader) hasProperty(ctx context.Context, name string) (bool, error) {
 		sheaf.ErrUnavailable, name, name, err)
 }
 
-func (r *Reader) parse(ctx context.Context, q *SearchRequest) (sheaf.Query, error) {
-	var parsed sheaf.Query
-	if q.like != nil {
-		parsed = *q.like
-	} else {
-		var err error
-		if parsed, err = r.read(ctx, q.Text); err != nil {
-			return parsed, err
-		}
-	}
-	parsed.Limit = q.Window
-	filter, err := access.Filter(q.Filter)
-	if err != nil {
-		return parsed, inField("filter", err)
-	}
-	parsed.Filter = requireBoth(parsed.Filter, filter)
-	created, err := query.CreatedIn(q.Created, r.c.now())
-	if err != nil {
-		return parsed, inField("created", err)
-	}
-	updated, err := query.UpdatedIn(q.Updated, r.c.now())
-	if err != nil {
-		return parsed, inField("updated", err)
-	}
-	sets, err := query.InSets(q.Sets)
-	if err != nil {
-		return parsed, inField("sets", err)
-	}
-	parsed.Filter = requireBoth(requireBoth(parsed.Filter, created), requireBoth(updated, sets))
-	if local := r.c.o.Local; local != nil {
-		parsed.Filter = requireBoth(parsed.Filter, local.Scope)
-	}
-	return parsed, nil
-}
-
 // requireBoth returns a filter that passes only what passes a and b. A nil filter passes everything.
 func requireBoth(a, b sheaf.Filter) sheaf.Filter {
 	switch {
@@ -240,9 +205,32 @@ func (r *Reader) prepare(ctx context.Context, q *SearchRequest) (sheaf.Query, lo
 	if p.plan, err = p.profile.Plan(q.Window, q.Parameters); err != nil {
 		return sheaf.Query{}, p, inParameters(err)
 	}
-	parsed, err := r.parse(ctx, q)
-	if err != nil {
+	var parsed sheaf.Query
+	if q.like != nil {
+		parsed = *q.like
+	} else if parsed, err = r.read(ctx, q.Text); err != nil {
 		return parsed, p, err
+	}
+	parsed.Limit = q.Window
+	filter, err := access.Filter(q.Filter)
+	if err != nil {
+		return parsed, p, inField("filter", err)
+	}
+	created, err := query.CreatedIn(q.Created, r.c.now())
+	if err != nil {
+		return parsed, p, inField("created", err)
+	}
+	updated, err := query.UpdatedIn(q.Updated, r.c.now())
+	if err != nil {
+		return parsed, p, inField("updated", err)
+	}
+	sets, err := query.InSets(q.Sets)
+	if err != nil {
+		return parsed, p, inField("sets", err)
+	}
+	parsed.Filter = requireBoth(requireBoth(requireBoth(parsed.Filter, filter), created), requireBoth(updated, sets))
+	if local {
+		parsed.Filter = requireBoth(parsed.Filter, r.c.o.Local.Scope)
 	}
 	if !filtersDate(parsed.Filter) && strings.TrimPrefix(q.Sort, "-") != sheaf.ColumnDate {
 		return parsed, p, nil

@@ -40,26 +40,54 @@ func (r *Reader) answer(
 	if read := r.c.o.Confidence; read != nil {
 		calibration = read(p.profile)
 	}
-	compute := func(key answerKey) (*answer, error) {
-		s := r.Searcher(ctx)
-		s.Now = func() time.Time { return now }
-		s.Confidence = func(*profile.Profile) *search.Calibration { return calibration }
-		result, err := s.Search(ctx, parsed, p.profile, r.options(q, p))
-		if err != nil {
-			return nil, err
+	key, cache, toShare := randomKey(), r.c.answers, (*answer)(nil)
+	cached := !cache.off && r.versioned && !p.profile.Scans()
+	if cached {
+		key = r.key(q, parsed, p, calibration, now)
+		known, from, flight := cache.get(key)
+		switch from {
+		case found:
+			return known, []search.Timing{{Step: "cache", Duration: time.Since(start)}}, nil
+		case shared:
+			return known, []search.Timing{{Step: "cache: wait", Duration: time.Since(start)}}, nil
 		}
-		if err := r.Err(); err != nil {
-			return nil, fmt.Errorf("read index: %w", err)
+		if flight != nil {
+			defer func() { cache.finish(key, flight, toShare) }()
 		}
-		took = result.Took
-		return r.newAnswer(key, q, parsed, result)
-	}
-	cache := r.c.answers
-	if cache.off || !r.versioned || p.profile.Scans() {
+	} else {
 		cache.counts[passed].Add(1)
-		a, err := compute(randomKey())
-		return a, took, err
 	}
+	s := r.Searcher(ctx)
+	s.Now = func() time.Time { return now }
+	s.Confidence = func(*profile.Profile) *search.Calibration { return calibration }
+	result, err := s.Search(ctx, parsed, p.profile, r.options(q, p))
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := r.Err(); err != nil {
+		return nil, nil, fmt.Errorf("read index: %w", err)
+	}
+	a, err := r.newAnswer(key, q, parsed, result)
+	if err != nil || !cached {
+		return a, result.Took, err
+	}
+	whole := !a.result.Degraded && len(a.result.Warnings) == 0 && !a.result.Short
+	if whole {
+		toShare = a
+	}
+	// Another process may have written to a store without snapshots.
+	if at, versioned := stampOf(r.view, r.guard.store); whole && versioned && at == r.state {
+		cache.put(a, false)
+	} else {
+		a.key = randomKey()
+	}
+	return a, result.Took, nil
+}
+
+// key returns a hash of all values that determine the answer. The filter of the query has the dates that it means now.
+func (r *Reader) key(
+	q *SearchRequest, parsed sheaf.Query, p loadedProfile, calibration *search.Calibration, now time.Time,
+) answerKey {
 	request, minute, confidence := *q, int64(0), search.Calibration{}
 	request.Limit, request.like = 0, nil // one answer serves pages of any length; like is in parsed
 	if p.plan.Dated() {
@@ -68,29 +96,7 @@ func (r *Reader) answer(
 	if calibration != nil {
 		confidence = *calibration
 	}
-	// These values determine the answer. The filter has the dates that it means now.
-	key := keyOf(request, parsed, p.edition, minute, confidence, r.guard.visibleTo, r.guard.filter, r.state)
-	a, from, err := cache.get(key, func() (*answer, bool, error) {
-		a, err := compute(key)
-		if err != nil {
-			return nil, false, err
-		}
-		whole := !a.result.Degraded && len(a.result.Warnings) == 0 && !a.result.Short
-		// Another process may have written to a store without snapshots.
-		if at, versioned := stampOf(r.view, r.guard.store); whole && versioned && at == r.state {
-			cache.put(a, false)
-		} else {
-			a.key = randomKey()
-		}
-		return a, whole, nil
-	})
-	switch from {
-	case found:
-		took = []search.Timing{{Step: "cache", Duration: time.Since(start)}}
-	case shared:
-		took = []search.Timing{{Step: "cache: wait", Duration: time.Since(start)}}
-	}
-	return a, took, err
+	return keyOf(request, parsed, p.edition, minute, confidence, r.guard.visibleTo, r.guard.filter, r.state)
 }
 
 func (r *Reader) options(q *SearchRequest, p loadedProfile) search.Options {
@@ -213,21 +219,16 @@ func (r *Reader) Searcher(ctx context.Context) *search.Searcher {
 	return s
 }
 
-// frequency returns the number of visible chunks that contain a word.
-func (r *Reader) frequency(ctx context.Context, word string) (int, error) {
-	return r.guard.Count(ctx, store.Request{Limit: 1, Text: search.AnyField(sheaf.Match{Text: word})})
-}
-
 // rarity returns a function that computes the idf of a word among visible chunks.
 func (r *Reader) rarity(ctx context.Context) func(word string) float64 {
-	return rarityOf(r.guard.Chunks(ctx), func(word string) (int, error) { return r.frequency(ctx, word) })
+	return rarityOf(ctx, r.guard, r.guard.Chunks(ctx))
 }
 
-// rarityOf returns a function that computes the idf of a word. chunks is the number of visible chunks, and count counts
-// those with the word. If count fails, the idf is 1. A word that no chunk has gets 0.
-func rarityOf(chunks int, count func(word string) (int, error)) func(word string) float64 {
+// rarityOf returns a function that computes the idf of a word. chunks is the number of chunks, and counter counts those
+// with the word. If counter fails, the idf is 1. A word that no chunk has gets 0.
+func rarityOf(ctx context.Context, counter store.Counter, chunks int) func(word string) float64 {
 	return func(word string) float64 {
-		n, err := count(word)
+		n, err := counter.Count(ctx, withWord(word))
 		if err != nil {
 			return 1
 		}
@@ -236,6 +237,11 @@ func rarityOf(chunks int, count func(word string) (int, error)) func(word string
 		}
 		return search.IDF(n, chunks)
 	}
+}
+
+// withWord returns a request for the chunks that contain a word.
+func withWord(word string) store.Request {
+	return store.Request{Limit: 1, Text: search.AnyField(sheaf.Match{Text: word})}
 }
 
 // outdatedWarning returns a warning while the first indexing runs, or if the last search for changed files was

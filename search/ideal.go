@@ -46,12 +46,9 @@ func (r *run) ideal(ctx context.Context, o *outcome) (float64, error) {
 	return max(w.sum, best), nil
 }
 
-// worth returns the idf of the words of the query, or nil when the store cannot count.
-func (r *run) worth(ctx context.Context) (*idfWorth, error) { return r.stats.worth(ctx, r.query.Words) }
-
-// worthInTime is like worth. But if time runs out first, it returns nil and adds a warning.
+// worthInTime is like stats.worth. But if time runs out first, it returns nil and adds a warning.
 func (r *run) worthInTime(ctx context.Context) (*idfWorth, error) {
-	w, err := r.worth(ctx)
+	w, err := r.stats.worth(ctx, r.query.Words)
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		r.stats.fault = nil // report it once
 		r.warn("timed out before the words of the query were counted; how rare they are does not count")

@@ -32,7 +32,7 @@ func (r *run) misspelt(ctx context.Context) {
 	if r.query.Words == nil || r.opt.Order != nil || answerable {
 		return
 	}
-	w, err := r.worth(ctx)
+	w, err := r.stats.worth(ctx, r.query.Words)
 	if r.short(err); err != nil || w == nil {
 		return
 	}

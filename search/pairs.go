@@ -28,16 +28,6 @@ type pair struct {
 	overlap bool
 }
 
-// learnWords stores the request of the first branch that searches by words.
-func (r *run) learnWords(outcomes []outcome) {
-	for i := range outcomes {
-		if outcomes[i].request.Text != nil {
-			r.lookup = &outcomes[i].request
-			return
-		}
-	}
-}
-
 // pairsIn returns the function that finds pairs of the query's words in chunks, for the stage word_pairs. If no branch
 // searches words, or the store cannot count them, the function is nil.
 func (r *run) pairsIn(ctx context.Context) (func(chunks []sheaf.ID) ([]rank.Pair, error), error) {

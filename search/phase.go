@@ -75,8 +75,7 @@ func (r *run) phase(
 		}
 		r.took(at.step("complete"), start)
 	}
-	r.learnSimilarity(outcomes)
-	r.learnWords(outcomes)
+	r.learnFrom(outcomes)
 	for i := range outcomes {
 		if err := r.explainLeg(retrieval, &outcomes[i]); err != nil {
 			return nil, err
@@ -120,7 +119,7 @@ func (r *run) countAhead(ctx context.Context, ph *profile.Phase) (wait func()) {
 		return func() {}
 	}
 	var wg sync.WaitGroup
-	wg.Go(func() { _, _ = r.worth(ctx) })
+	wg.Go(func() { _, _ = r.stats.worth(ctx, r.query.Words) })
 	return wg.Wait
 }
 
@@ -218,7 +217,7 @@ func (o *outcome) retrieve(ctx context.Context, st store.Backend, words sheaf.Te
 	req := o.request
 	bounded := bind(&req, st, words)
 	o.ranking, o.err = st.Retrieve(ctx, req)
-	o.full = o.isFull()
+	o.full = len(o.ranking) > 0 && len(o.ranking) >= req.Limit
 	for _, more := range o.more {
 		if o.err == nil {
 			bind(&more, st, words)
@@ -229,10 +228,6 @@ func (o *outcome) retrieve(ctx context.Context, st store.Backend, words sheaf.Te
 		o.ranking, o.err = matching(ctx, st, o.ranking, words)
 	}
 	o.took = clock().Sub(start)
-}
-
-func (o *outcome) isFull() bool {
-	return len(o.ranking) > 0 && len(o.ranking) >= o.request.Limit
 }
 
 // larger returns hits together with the hits of req. A hit in both gets the larger score.
@@ -297,24 +292,24 @@ func (r *run) dropUnknown(ranking sheaf.Ranking) sheaf.Ranking {
 	unknown := func(h sheaf.Hit) bool { return r.facts.Node(h.ID) == nil }
 	if i := slices.IndexFunc(ranking, unknown); i >= 0 {
 		rest := slices.DeleteFunc(slices.Clone(ranking[i+1:]), unknown)
-		r.tellStrange()
+		if r.searcher.Shared { // other programs may write to the store
+			r.note("%s returns documents that this index does not know; their hits are left out: "+
+				"another server or folder writes to it", r.searcher.storeName())
+		}
 		return append(ranking[:i:i], rest...)
 	}
 	return ranking
 }
 
-// tellStrange adds a note if hits of unknown documents were dropped and other programs may write to the store.
-func (r *run) tellStrange() {
-	if r.searcher.Shared {
-		r.note("%s returns documents that this index does not know; their hits are left out: "+
-			"another server or folder writes to it", r.searcher.storeName())
-	}
-}
-
-// learnSimilarity stores the raw scores of the branches that search by vector. These scores are cosines.
-func (r *run) learnSimilarity(outcomes []outcome) {
+// learnFrom stores the request of the first branch that searches by words. It also stores the raw scores of the
+// branches that search by vector. These scores are cosines.
+func (r *run) learnFrom(outcomes []outcome) {
+	first := true
 	for i := range outcomes {
 		if outcomes[i].branch.Vector == nil {
+			if first {
+				r.lookup, first = &outcomes[i].request, false
+			}
 			continue
 		}
 		if r.similarity == nil {
@@ -359,11 +354,8 @@ func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, steps []profile.
 			r.judged.compare(r.facts, ranking)
 		}
 		before := len(ranking)
-		err := r.prepare(ctx, step.Stage, &env)
-		if err == nil {
-			ranking, err = r.step(ctx, ranking, step.Stage, env)
-		}
-		if err != nil {
+		var err error
+		if ranking, err = r.apply(ctx, ranking, step.Stage, &env); err != nil {
 			return nil, fmt.Errorf("stage %s: %w", at.step(step.Text), err)
 		}
 		if before > 0 && len(ranking) == 0 && at == (lane{}) {
@@ -388,15 +380,29 @@ func (r *run) noteCrowded(left, found int) {
 	}
 }
 
-// prepare adds to env what a stage needs to know about the query's words.
-func (r *run) prepare(ctx context.Context, stage rank.Stage, env *rank.Env) (err error) {
-	switch stage.(type) {
+// apply runs a stage. Before, it adds to env what the stage needs to know about the query's words.
+func (r *run) apply(ctx context.Context, ranking sheaf.Ranking, stage rank.Stage, env *rank.Env) (
+	_ sheaf.Ranking, err error) {
+	switch stage := stage.(type) {
 	case rank.Names:
 		env.Named, err = r.nameMatcher(ctx)
 	case rank.WordPairs:
 		env.Pairs, err = r.pairsIn(ctx)
+	case rank.Tree:
+		if r.flat(ranking) {
+			r.note("stage tree lifts nothing: the headings above what was found are not in this index " +
+				"(its documents were cut into sections or windows: index them again with the chunker tree)")
+		}
+	case profile.Rerank:
+		if stage.N == 0 {
+			return ranking, nil
+		}
+		return r.rerank(ctx, ranking, stage)
 	}
-	return err
+	if err != nil {
+		return nil, err
+	}
+	return stage.Apply(ranking, *env)
 }
 
 // flat reports whether hits have parents, but the facts do not know any of these parents. The stage tree then has no
@@ -414,18 +420,4 @@ func (r *run) flat(hits sheaf.Ranking) bool {
 		under = true
 	}
 	return under
-}
-
-func (r *run) step(ctx context.Context, ranking sheaf.Ranking, stage rank.Stage, env rank.Env) (sheaf.Ranking, error) {
-	if model, ok := stage.(profile.Rerank); ok {
-		if model.N == 0 {
-			return ranking, nil
-		}
-		return r.rerank(ctx, ranking, model)
-	}
-	if _, ok := stage.(rank.Tree); ok && r.flat(ranking) {
-		r.note("stage tree lifts nothing: the headings above what was found are not in this index " +
-			"(its documents were cut into sections or windows: index them again with the chunker tree)")
-	}
-	return stage.Apply(ranking, env)
 }

@@ -25,7 +25,7 @@ func (r *run) byProperty(ctx, retrieval context.Context, q sheaf.Query) (*run, e
 		name == "" || utf8.RuneCountInString(name) > longestName || strings.ContainsAny(name, " \t\"") {
 		return r, nil
 	}
-	w, err := r.worth(retrieval)
+	w, err := r.stats.worth(retrieval, r.query.Words)
 	if err != nil || w == nil {
 		return r, nil
 	}

@@ -284,20 +284,6 @@ func (s *Searcher) newRun(q sheaf.Query, opt Options, plan *profile.Plan) *run {
 	return r
 }
 
-// follow runs the plan of the search. All requests to models and stores use retrieval, see [retrievalTime]. ctx only
-// shows whether the caller canceled.
-func (r *run) follow(ctx, retrieval context.Context) error {
-	ranking, err := r.plan(ctx, retrieval, r.followed)
-	if err != nil {
-		return err
-	}
-	r.finish(ranking[:min(r.query.Limit, len(ranking))])
-	if f, ok := r.searcher.Facts.(interface{ Err() error }); ok && f.Err() != nil {
-		r.noteFailure("reading documents", fmt.Errorf("cannot read some documents: %w", f.Err()))
-	}
-	return nil
-}
-
 // run is the state of one search.
 type run struct {
 	searcher *Searcher
@@ -340,41 +326,63 @@ type certainty struct {
 	alternatives []sheaf.TextQuery
 }
 
-func (r *run) plan(ctx, retrieval context.Context, plan *profile.Plan) (sheaf.Ranking, error) {
+// follow runs the plan of the search. All requests to models and stores use retrieval, see [retrievalTime]. ctx only
+// shows whether the caller canceled.
+func (r *run) follow(ctx, retrieval context.Context) error {
+	plan := r.followed
 	r.expand(retrieval, plan)
 	if r.opt.Order == nil {
 		if err := r.embed(ctx, retrieval, plan); err != nil {
-			return nil, err
+			return err
 		}
 	} else if m, ok := r.query.Words.(sheaf.Match); ok && strings.TrimSpace(m.Text) == "" {
 		r.query.Words = nil
 	}
 	r.words()
 	if err := r.scan(retrieval, plan); err != nil {
-		return nil, err
+		return err
 	}
 	if err := r.count(retrieval, plan); err != nil {
+		return err
+	}
+	var ranking sheaf.Ranking
+	var within []sheaf.ID
+	var err error
+	if r.opt.Order != nil {
+		ranking, err = r.byColumn(retrieval, plan)
+	} else {
+		if plan.Candidates != nil {
+			if within, err = r.firstPhase(ctx, retrieval, plan.Candidates); err != nil {
+				return err
+			}
+		}
+		ranking, err = r.phase(ctx, retrieval, &plan.Main, lane{}, within)
+	}
+	if err != nil {
+		return err
+	}
+	r.finish(ranking[:min(r.query.Limit, len(ranking))])
+	if f, ok := r.searcher.Facts.(interface{ Err() error }); ok && f.Err() != nil {
+		r.noteFailure("reading documents", fmt.Errorf("cannot read some documents: %w", f.Err()))
+	}
+	return nil
+}
+
+// firstPhase runs the first of two phases. It returns the IDs of its hits, which bound the second phase.
+func (r *run) firstPhase(ctx, retrieval context.Context, ph *profile.Phase) ([]sheaf.ID, error) {
+	first, err := r.phase(ctx, retrieval, ph, lane{first: true}, nil)
+	if err != nil {
 		return nil, err
 	}
-	if r.opt.Order != nil {
-		return r.byColumn(retrieval, plan)
+	if len(first) >= ph.Limit {
+		first, r.result.More = first[:ph.Limit], true
 	}
-	var within []sheaf.ID
-	if plan.Candidates != nil {
-		first, err := r.phase(ctx, retrieval, plan.Candidates, lane{first: true}, nil)
-		if err != nil {
-			return nil, err
-		}
-		if most := plan.Candidates.Limit; len(first) >= most {
-			first, r.result.More = first[:most], true
-		}
-		r.trace(lane{first: true}, fmt.Sprintf("limit: %d", plan.Candidates.Limit), first)
-		within = []sheaf.ID{}
-		for i := range first {
-			within = append(within, first[i].ID)
-		}
+	r.trace(lane{first: true}, fmt.Sprintf("limit: %d", ph.Limit), first)
+	within := []sheaf.ID{}
+	for i := range first {
+		within = append(within, first[i].ID)
 	}
-	return r.phase(ctx, retrieval, &plan.Main, lane{}, within)
+	return within, nil
 }
 
 // embed computes the vector of the query if a branch needs it. The contexts are those of the method follow.

@@ -92,8 +92,8 @@ func collectionRoutes() []*route {
 		reading(endpoint{route: "GET /v1/documents/{id}", id: "document", summary: "Describe a document",
 			scope: access.ScopeSearch, statuses: []int{http.StatusPreconditionFailed},
 			about: "What does not exist and what the caller may not see are answered alike."},
-			func(ctx context.Context, c *call, r *collection.Reader, in *documentGet) (*collection.Document, error) {
-				d, err := r.Document(ctx, in.ID)
+			func(ctx context.Context, c *call, in *documentGet) (*collection.Document, error) {
+				d, err := c.reader.Document(ctx, in.ID)
 				if err != nil {
 					return nil, err
 				}
@@ -109,13 +109,13 @@ func collectionRoutes() []*route {
 		reading(endpoint{route: "GET /v1/documents", id: "documents", summary: "List documents",
 			scope: access.ScopeSearch,
 			about: "In order of their identifiers. next, given as after, is the next page."},
-			func(ctx context.Context, _ *call, r *collection.Reader, in *documentsGet) (*collection.DocumentList, error) {
-				return r.Documents(ctx, in.Prefix, in.After, in.Limit)
+			func(ctx context.Context, c *call, in *documentsGet) (*collection.DocumentList, error) {
+				return c.reader.Documents(ctx, in.Prefix, in.After, in.Limit)
 			}),
-		changing(endpoint{route: "GET /v1/profiles", id: "profiles", summary: "List ranking profiles",
+		operation(endpoint{route: "GET /v1/profiles", id: "profiles", summary: "List ranking profiles",
 			scope: access.ScopeSearch},
-			func(_ context.Context, _ *call, coll *collection.Collection, _ *Where) (*ProfileList, error) {
-				list, err := coll.Profiles()
+			func(_ context.Context, c *call, _ *Where) (*ProfileList, error) {
+				list, err := c.coll.Profiles()
 				return &ProfileList{list}, err
 			}),
 		operation(endpoint{route: "GET /v1/collections", id: "collections", summary: "List collections",
@@ -140,8 +140,8 @@ func collectionRoutes() []*route {
 		reading(endpoint{route: "GET /v1/status", id: "status", summary: "Say what a collection holds and how it is",
 			scope: access.ScopeSearch,
 			about: "To a caller from whom something is kept it tells only the numbers of what they may see."},
-			func(ctx context.Context, _ *call, r *collection.Reader, _ *Where) (*collection.Status, error) {
-				return r.Status(ctx)
+			func(ctx context.Context, c *call, _ *Where) (*collection.Status, error) {
+				return c.reader.Status(ctx)
 			}),
 		operation(endpoint{route: "GET /v1/stages", id: "stages", summary: "List the stages that can be run",
 			scope: access.ScopeSearch},
@@ -156,11 +156,11 @@ func collectionRoutes() []*route {
 				"occurs twice in a ranking counts once, with its better score. weights is for fuse: a number for each ranking, " +
 				"or none, which means 1. The document of an unknown passage is its identifier before the last #. A number in " +
 				"settings may also be an expression over limit, as a text: \"3x\" is 3 times the limit."},
-			func(_ context.Context, _ *call, r *collection.Reader, in *stagePost) (*Ranking, error) {
+			func(_ context.Context, c *call, in *stagePost) (*Ranking, error) {
 				if !slices.Contains(collection.Stages(), in.Name) {
 					return nil, collection.NoStage(in.Name)
 				}
-				list, err := r.Stage(collection.StageRun{Name: in.Name, Settings: settings(in.Body.Settings),
+				list, err := c.reader.Stage(collection.StageRun{Name: in.Name, Settings: settings(in.Body.Settings),
 					Rankings: in.Body.Rankings, Weights: in.Body.Weights, Query: in.Body.Query, Limit: in.Body.Limit})
 				return &Ranking{list}, err
 			}),

@@ -109,52 +109,52 @@ const batchNow = 100
 func documentRoutes() []*route {
 	written := []int{http.StatusConflict, http.StatusPreconditionFailed, http.StatusUnprocessableEntity}
 	return []*route{
-		changing(endpoint{route: "PUT /v1/documents/{id}", id: "documentPut", example: `{"text": "# Undo a ` +
+		operation(endpoint{route: "PUT /v1/documents/{id}", id: "documentPut", example: `{"text": "# Undo a ` +
 			`commit\n\nUse reset.\n", "access": ["public"]}`, summary: "Put a document", scope: access.ScopeIngest, large: true,
 			statuses: append([]int{http.StatusCreated}, written...),
 			about: "201 when the document is new, 200 when it replaces one. After the answer the document is durable and " +
 				"can be found. The tree of the identifier is the tenant; api means no tenant; trees of files cannot be written. " +
 				"If-Match needs the ETag of the document, or * for any version. If-None-Match refuses this ETag, and with * " +
 				"any existing document. Otherwise the answer is 412."},
-			func(ctx context.Context, c *call, coll *collection.Collection, in *documentPut) (*collection.Stored, error) {
-				stored, err := coll.Write(ctx, c.grant, []collection.Change{in.change(&in.Body)}, in.keys(c)...)
+			func(ctx context.Context, c *call, in *documentPut) (*collection.Stored, error) {
+				stored, err := c.coll.Write(ctx, c.grant, []collection.Change{in.change(&in.Body)}, in.keys(c)...)
 				return c.answerStored(stored, err)
 			}),
-		changing(endpoint{route: "PATCH /v1/documents/{id}", id: "documentPatch",
+		operation(endpoint{route: "PATCH /v1/documents/{id}", id: "documentPatch",
 			example: `{"properties": {"status": "done"}, "access": ["public"]}`, summary: "Change what is known of a document",
 			scope: access.ScopeIngest, statuses: written,
 			about: "Title, date, properties, access and sets, for a document that was put and that the key may see; " +
 				"otherwise 404. Its text stays, and is not embedded again; a new title is. What is left out stays as it is."},
-			func(ctx context.Context, c *call, coll *collection.Collection, in *documentPatch) (*collection.Stored, error) {
-				stored, err := coll.Patch(ctx, c.grant, in.change(nil), &in.Body, in.keys(c)...)
+			func(ctx context.Context, c *call, in *documentPatch) (*collection.Stored, error) {
+				stored, err := c.coll.Patch(ctx, c.grant, in.change(nil), &in.Body, in.keys(c)...)
 				return c.answerStored([]collection.Stored{stored}, err)
 			}),
-		changing(endpoint{route: "DELETE /v1/documents/{id}", id: "documentDelete", summary: "Delete a document",
+		operation(endpoint{route: "DELETE /v1/documents/{id}", id: "documentDelete", summary: "Delete a document",
 			scope: access.ScopeIngest, statuses: []int{http.StatusPreconditionFailed, http.StatusUnprocessableEntity}},
-			func(ctx context.Context, c *call, coll *collection.Collection, in *documentAt) (*collection.Stored, error) {
-				stored, err := coll.Write(ctx, c.grant, []collection.Change{in.change(nil)})
+			func(ctx context.Context, c *call, in *documentAt) (*collection.Stored, error) {
+				stored, err := c.coll.Write(ctx, c.grant, []collection.Change{in.change(nil)})
 				return c.answerStored(stored, err)
 			}),
-		changing(endpoint{route: "POST /v1/documents", id: "documentsPost", example: `{"documents": [{"id": ` +
+		operation(endpoint{route: "POST /v1/documents", id: "documentsPost", example: `{"documents": [{"id": ` +
 			`"api:a.md", "text": "Apples.\n"}, {"id": "api:b.md", "chunks": [{"title": "Pears", "text": "Pears."}]}]}`,
 			summary: "Change many documents", scope: access.ScopeIngest, large: true,
 			statuses: append([]int{http.StatusAccepted}, written...),
 			about: "All changes are made or none, unless the store has no transactions and refuses a document for itself: " +
 				"then 422 names those, which stay as they were, and all others are made. 202 with a task when they are done " +
 				"later: what was accepted is kept, whatever happens to the server."},
-			func(ctx context.Context, c *call, coll *collection.Collection, in *batchPost) (*BatchAnswer, error) {
-				return c.batch(ctx, coll, in)
+			func(ctx context.Context, c *call, in *batchPost) (*BatchAnswer, error) {
+				return c.batch(ctx, in)
 			}),
-		changing(endpoint{route: "GET /v1/tasks/{id}", id: "task", summary: "Say how a task is",
+		operation(endpoint{route: "GET /v1/tasks/{id}", id: "task", summary: "Say how a task is",
 			scope: access.ScopeIngest},
-			func(_ context.Context, c *call, coll *collection.Collection, in *taskGet) (*collection.Task, error) {
-				return coll.Task(c.grant, c.grant.Caller, in.ID)
+			func(_ context.Context, c *call, in *taskGet) (*collection.Task, error) {
+				return c.coll.Task(c.grant, c.grant.Caller, in.ID)
 			}),
-		changing(endpoint{route: "GET /v1/tasks", id: "tasks", summary: "List tasks", scope: access.ScopeIngest,
+		operation(endpoint{route: "GET /v1/tasks", id: "tasks", summary: "List tasks", scope: access.ScopeIngest,
 			about: "Those that this caller made, or all for one who may see everything: up to 1,000 that wait and the last " +
 				"1,000 that ended."},
-			func(_ context.Context, c *call, coll *collection.Collection, in *tasksGet) (*TaskList, error) {
-				return &TaskList{coll.Tasks(c.grant, c.grant.Caller, in.State, in.Limit)}, nil
+			func(_ context.Context, c *call, in *tasksGet) (*TaskList, error) {
+				return &TaskList{c.coll.Tasks(c.grant, c.grant.Caller, in.State, in.Limit)}, nil
 			}),
 	}
 }
@@ -173,7 +173,7 @@ func (c *call) answerStored(stored []collection.Stored, err error) (*collection.
 	return &stored[0], nil
 }
 
-func (c *call) batch(ctx context.Context, coll *collection.Collection, in *batchPost) (*BatchAnswer, error) {
+func (c *call) batch(ctx context.Context, in *batchPost) (*BatchAnswer, error) {
 	changes := make([]collection.Change, len(in.Body.Documents))
 	for i := range in.Body.Documents {
 		d := &in.Body.Documents[i]
@@ -188,10 +188,10 @@ func (c *call) batch(ctx context.Context, coll *collection.Collection, in *batch
 		}
 	}
 	if !in.Body.Async && len(changes) <= batchNow {
-		stored, err := coll.Write(ctx, c.grant, changes, in.keys(c)...)
+		stored, err := c.coll.Write(ctx, c.grant, changes, in.keys(c)...)
 		return &BatchAnswer{Results: stored}, inBatch(err)
 	}
-	task, err := coll.Submit(ctx, c.grant, c.grant.Caller, changes, in.keys(c)...)
+	task, err := c.coll.Submit(ctx, c.grant, c.grant.Caller, changes, in.keys(c)...)
 	if err != nil {
 		return nil, inBatch(err)
 	}

@@ -132,8 +132,8 @@ func noRoute(methods []string) *Problem {
 	return p
 }
 
-// answer runs the operation of a route. It checks the key, reads the body, parses the input, waits for a slot, and
-// calls the operation.
+// answer runs the operation of a route. It checks the key, reads the body, and parses the input. Then it waits for a
+// slot, opens the collection, and calls the operation.
 func (a *API) answer(c *call, r *route, values map[string]string) (any, error) {
 	var err error
 	if c.grant, err = a.admit(c.request, r.scope); err != nil {
@@ -175,6 +175,17 @@ func (a *API) answer(c *call, r *route, values map[string]string) (any, error) {
 		return nil, err
 	}
 	defer leave()
+	if in, ok := input.(collectionInput); ok {
+		if c.coll, err = a.Collection(in.name()); err != nil {
+			return nil, &collection.FieldError{Field: "collection", Err: err}
+		}
+	}
+	if r.reads {
+		if c.reader, err = c.coll.For(c.grant); err != nil {
+			return nil, err
+		}
+		defer c.reader.Close()
+	}
 	return r.run(ctx, c, input)
 }
 
@@ -315,7 +326,22 @@ func (a *API) parse(c *call, r *route, v reflect.Value, wrong faults) (any, erro
 		}
 		defer a.values.Release(share)
 	}
-	return r.bindBody(a, v, c.body, wrong)
+	switch {
+	case r.parseBody != nil && len(wrong) == 0:
+		in, err := r.parseBody(a, c.body)
+		if err != nil {
+			return nil, err
+		}
+		v.FieldByName("Body").Set(reflect.ValueOf(in))
+	case r.parseBody == nil && r.body() != nil:
+		if in, ok := parseJSON(c.body, &wrong); ok {
+			bind(in, v.FieldByName("Body"), &rules{}, fault{Pointer: "#"}, &wrong)
+		}
+	}
+	if len(wrong) > 0 {
+		return nil, invalid(wrong)
+	}
+	return v.Addr().Interface(), nil
 }
 
 // zipped compresses answers with gzip, if the client accepts gzip and the answer is longer than a packet.

@@ -19,6 +19,10 @@ import (
 type call struct {
 	api   *API
 	grant access.Grant
+	// coll is the collection that the request names. reader is the caller's Reader of it. Each is nil if the route needs
+	// none.
+	coll   *collection.Collection
+	reader *collection.Reader
 	// header is the header of the answer. status, if not 0, replaces the route's status of success.
 	header http.Header
 	status int
@@ -66,6 +70,7 @@ type route struct {
 	// parseBody, if not nil, parses the body in place of the rules of the fields. The errors of parseBody have the form of
 	// spec/reciprocal-rank-fusion.
 	parseBody func(a *API, body []byte) (any, error)
+	reads     bool // the call gets a Reader
 	run       func(ctx context.Context, c *call, input any) (any, error)
 	set       *fieldSet
 }
@@ -75,13 +80,7 @@ func operation[I, O any](e endpoint, run func(context.Context, *call, *I) (*O, e
 	r := &route{endpoint: e, input: reflect.TypeFor[I](), output: reflect.TypeFor[O]()}
 	r.method, r.path, _ = strings.Cut(e.route, " ")
 	r.status = cmp.Or(r.status, http.StatusOK)
-	r.run = func(ctx context.Context, c *call, input any) (any, error) {
-		out, err := run(ctx, c, input.(*I))
-		if err != nil {
-			return nil, err
-		}
-		return out, nil
-	}
+	r.run = func(ctx context.Context, c *call, input any) (any, error) { return run(ctx, c, input.(*I)) }
 	r.set = parameters(r.input)
 	for _, name := range r.set.names {
 		if f := r.set.byName[name]; f.rules.hasDeflt {
@@ -104,29 +103,11 @@ func (r *route) body() reflect.Type {
 	return nil
 }
 
-// changing makes a route whose function gets the collection that the request names.
-func changing[I collectionInput, O any](e endpoint, run func(context.Context, *call, *collection.Collection,
-	*I) (*O, error)) *route {
-	return operation(e, func(ctx context.Context, c *call, in *I) (*O, error) {
-		coll, err := c.api.Collection((*in).name())
-		if err != nil {
-			return nil, &collection.FieldError{Field: "collection", Err: err}
-		}
-		return run(ctx, c, coll, in)
-	})
-}
-
-// reading makes a route. Its function gets the caller's Reader of the collection that the request names.
-func reading[I collectionInput, O any](e endpoint, run func(context.Context, *call, *collection.Reader,
-	*I) (*O, error)) *route {
-	return changing(e, func(ctx context.Context, c *call, coll *collection.Collection, in *I) (*O, error) {
-		reader, err := coll.For(c.grant)
-		if err != nil {
-			return nil, err
-		}
-		defer reader.Close()
-		return run(ctx, c, reader, in)
-	})
+// reading makes a route whose calls have a Reader of the collection that the request names.
+func reading[I, O any](e endpoint, run func(context.Context, *call, *I) (*O, error)) *route {
+	r := operation(e, run)
+	r.reads = true
+	return r
 }
 
 func (r *route) writes() bool { return r.scope != access.ScopeSearch && r.method != http.MethodGet }
@@ -195,24 +176,4 @@ func (r *route) bindParameters(req *http.Request, path map[string]string) (v ref
 		}
 	}
 	return v, list, nil
-}
-
-// bindBody parses the body of a request into the input v. list has the faults in the parameters of the request.
-func (r *route) bindBody(a *API, v reflect.Value, body []byte, list faults) (any, error) {
-	switch {
-	case r.parseBody != nil && len(list) == 0:
-		in, err := r.parseBody(a, body)
-		if err != nil {
-			return nil, err
-		}
-		v.FieldByName("Body").Set(reflect.ValueOf(in))
-	case r.parseBody == nil && r.body() != nil:
-		if in, ok := parseJSON(body, &list); ok {
-			bind(in, v.FieldByName("Body"), &rules{}, fault{Pointer: "#"}, &list)
-		}
-	}
-	if len(list) > 0 {
-		return nil, invalid(list)
-	}
-	return v.Addr().Interface(), nil
 }

@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"sheaf"
-	"sheaf/collection"
 	"sheaf/collection/access"
 )
 
@@ -127,15 +126,15 @@ func rrfRoutes() []*route {
 		about: "Each of the two searches gives min(max(5 x top_k, 50), 1000) chunks. Nothing found is 200 with an empty " +
 			"list. When one search fails the other answers, with degraded and warnings. weighted_sum does not use rrf_k, " +
 			"which must be valid all the same. Errors have only the member error."},
-		func(ctx context.Context, c *call, r *collection.Reader, in *rrfPost) (*RRFAnswer, error) {
-			return c.rrf(ctx, r, in.Body)
+		func(ctx context.Context, c *call, in *rrfPost) (*RRFAnswer, error) {
+			return c.rrf(ctx, in.Body)
 		})
 	r.parseBody = func(a *API, body []byte) (any, error) { return a.bindRRF(body) }
 	return []*route{r}
 }
 
-func (c *call) rrf(ctx context.Context, reader *collection.Reader, q RRFBody) (*RRFAnswer, error) {
-	found, err := reader.Fused(ctx, q.Query, q.Method, q.K, q.TopK)
+func (c *call) rrf(ctx context.Context, q RRFBody) (*RRFAnswer, error) {
+	found, err := c.reader.Fused(ctx, q.Query, q.Method, q.K, q.TopK)
 	if err != nil {
 		if errors.Is(err, sheaf.ErrInvalid) || c.request.Context().Err() != nil {
 			return nil, err

@@ -35,29 +35,29 @@ type Measurement struct {
 func saveRoutes() []*route {
 	fails := []int{http.StatusConflict, http.StatusUnprocessableEntity}
 	return []*route{
-		changing(endpoint{route: "PUT /v1/profiles/{name}", id: "profilePut", example: `{"extends": "sheaf", ` +
+		operation(endpoint{route: "PUT /v1/profiles/{name}", id: "profilePut", example: `{"extends": "sheaf", ` +
 			`"parameters": {"meaning": 0.5}, "replace": true}`, summary: "Save a profile: another one with other numbers",
 			scope: access.ScopeAdmin, status: http.StatusCreated, statuses: fails,
 			about: "The server keeps it as a file. A name that is taken is a conflict unless `replace` is true; " +
 				"built-in profiles stay. A profile that extends itself keeps its other numbers."},
-			func(_ context.Context, c *call, coll *collection.Collection, in *profilePut) (*collection.Saved, error) {
+			func(_ context.Context, c *call, in *profilePut) (*collection.Saved, error) {
 				input := in.Body.ProfileInput
 				input.Parameters = settings(in.Body.Parameters)
-				return coll.SaveProfile(c.grant, in.Name, input)
+				return c.coll.SaveProfile(c.grant, in.Name, input)
 			}),
-		changing(endpoint{route: "PUT /v1/judged/{name}", id: "judgedPut", example: `{"queries": [{"query": "undo ` +
+		operation(endpoint{route: "PUT /v1/judged/{name}", id: "judgedPut", example: `{"queries": [{"query": "undo ` +
 			`a commit", "expect": ["notes:guides/git.md#undo-a-commit"]}], "replace": true}`,
 			summary: "Save judged queries for sheaf eval", scope: access.ScopeAdmin, large: true,
 			status: http.StatusCreated, statuses: fails,
 			about: "They are a file beside the index. A name that is taken is a conflict unless it is to be replaced."},
-			func(_ context.Context, c *call, coll *collection.Collection, in *judgedPut) (*collection.Saved, error) {
-				return coll.SaveJudged(c.grant, in.Name, in.Body)
+			func(_ context.Context, c *call, in *judgedPut) (*collection.Saved, error) {
+				return c.coll.SaveJudged(c.grant, in.Name, in.Body)
 			}),
-		changing(endpoint{route: "POST /v1/recall", id: "recallPost", summary: "Begin to measure recall",
+		operation(endpoint{route: "POST /v1/recall", id: "recallPost", summary: "Begin to measure recall",
 			scope: access.ScopeAdmin, status: http.StatusAccepted, statuses: []int{http.StatusUnprocessableEntity},
 			about: "Searches are compared with brute force, which takes some seconds; the status says what came of it."},
-			func(_ context.Context, _ *call, coll *collection.Collection, _ *Where) (*Measurement, error) {
-				return &Measurement{true}, coll.MeasureRecall()
+			func(_ context.Context, c *call, _ *Where) (*Measurement, error) {
+				return &Measurement{true}, c.coll.MeasureRecall()
 			}),
 	}
 }

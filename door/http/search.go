@@ -73,16 +73,16 @@ type searchPost struct {
 
 // search returns one page of results. With a cursor, it returns the page of the cursor. With an id, it searches for
 // passages similar to the chunk id. Otherwise it searches for the query of q.
-func (c *call) search(ctx context.Context, r *collection.Reader, cursor string, id sheaf.ID,
-	q collection.SearchRequest) (a *collection.Answer, err error) {
+func (c *call) search(ctx context.Context, cursor string, id sheaf.ID, q collection.SearchRequest) (
+	a *collection.Answer, err error) {
 	switch {
 	case cursor != "":
 		q.Text += string(id)
-		a, err = r.Page(ctx, cursor, q)
+		a, err = c.reader.Page(ctx, cursor, q)
 	case id != "":
-		a, err = r.Similar(ctx, id, q)
+		a, err = c.reader.Similar(ctx, id, q)
 	default:
-		a, err = r.Search(ctx, q)
+		a, err = c.reader.Search(ctx, q)
 	}
 	if err == nil {
 		c.timings = a.Timings
@@ -190,42 +190,42 @@ func searchRoutes() []*route {
 	return []*route{
 		reading(endpoint{route: "GET /v1/search", id: "search", summary: "Search", about: about,
 			scope: access.ScopeSearch, statuses: []int{422}},
-			func(ctx context.Context, c *call, r *collection.Reader, in *searchGet) (*collection.Answer, error) {
-				return c.search(ctx, r, in.Cursor, "", in.request())
+			func(ctx context.Context, c *call, in *searchGet) (*collection.Answer, error) {
+				return c.search(ctx, in.Cursor, "", in.request())
 			}),
 		reading(endpoint{route: "POST /v1/search", id: "searchPost",
 			example: `{"query": "undo a commit", "limit": 5, "parameters": {"meaning": 0.3}, "facets": ["tag"]}`,
 			summary: "Search, with parameters of the profile", about: about, scope: access.ScopeSearch,
 			statuses: []int{422}},
-			func(ctx context.Context, c *call, r *collection.Reader, in *searchPost) (*collection.Answer, error) {
-				return c.search(ctx, r, in.Body.Cursor, "", in.Body.request())
+			func(ctx context.Context, c *call, in *searchPost) (*collection.Answer, error) {
+				return c.search(ctx, in.Body.Cursor, "", in.Body.request())
 			}),
 		reading(endpoint{route: "GET /v1/chunks/{id}", id: "chunk", summary: "Read a chunk or a document",
 			scope: access.ScopeSearch,
 			about: "What does not exist and what the caller may not see are answered alike."},
-			func(ctx context.Context, _ *call, r *collection.Reader, in *chunkGet) (*collection.Part, error) {
-				return r.Get(ctx, in.ID, collection.GetOptions{Body: in.OwnBody, Neighbors: in.Neighbors})
+			func(ctx context.Context, c *call, in *chunkGet) (*collection.Part, error) {
+				return c.reader.Get(ctx, in.ID, collection.GetOptions{Body: in.OwnBody, Neighbors: in.Neighbors})
 			}),
 		reading(endpoint{route: "GET /v1/similar", id: "similar", summary: "Find passages like one",
 			scope: access.ScopeSearch, statuses: []int{422},
 			about: "Finds passages of other documents: by the words that are frequent in this one and rare elsewhere, and " +
 				"by meaning."},
-			func(ctx context.Context, c *call, r *collection.Reader, in *similarGet) (*collection.Answer, error) {
-				return c.search(ctx, r, in.Cursor, in.ID, in.request())
+			func(ctx context.Context, c *call, in *similarGet) (*collection.Answer, error) {
+				return c.search(ctx, in.Cursor, in.ID, in.request())
 			}),
 		reading(endpoint{route: "POST /v1/similar", id: "similarPost", example: `{"id": "notes:guides/git.md", ` +
 			`"limit": 5}`, summary: "Find passages like one, with parameters of the profile", scope: access.ScopeSearch,
 			statuses: []int{422}},
-			func(ctx context.Context, c *call, r *collection.Reader, in *similarPost) (*collection.Answer, error) {
-				return c.search(ctx, r, in.Body.Cursor, in.Body.ID, in.Body.request())
+			func(ctx context.Context, c *call, in *similarPost) (*collection.Answer, error) {
+				return c.search(ctx, in.Body.Cursor, in.Body.ID, in.Body.request())
 			}),
 		reading(endpoint{route: "POST /v1/explain", id: "explain", example: `{"query": "undo a commit"}`,
 			summary: "Say how results came about", scope: access.ScopeSearch, statuses: []int{422},
 			about: "The answer to a search with the ranking after every step of the profile and the arithmetic of every score."},
-			func(ctx context.Context, c *call, r *collection.Reader, in *explainPost) (*collection.Explanation, error) {
+			func(ctx context.Context, c *call, in *explainPost) (*collection.Explanation, error) {
 				q := in.Body.request()
 				q.Brief = in.Body.Brief
-				e, err := r.Explain(ctx, q)
+				e, err := c.reader.Explain(ctx, q)
 				if err == nil {
 					c.timings = e.Timings
 					c.logFailures(e.Failures)
@@ -235,14 +235,14 @@ func searchRoutes() []*route {
 		reading(endpoint{route: "POST /v1/explain/absence", id: "explainAbsence",
 			example: `{"query": "undo a commit", "id": "notes:guides/git.md"}`, summary: "Say why a chunk is not among " +
 				"the results", scope: access.ScopeSearch, statuses: []int{422}},
-			func(ctx context.Context, _ *call, r *collection.Reader, in *absencePost) (*collection.Absence, error) {
-				return r.WhyNot(ctx, in.Body.request(), in.Body.ID)
+			func(ctx context.Context, c *call, in *absencePost) (*collection.Absence, error) {
+				return c.reader.WhyNot(ctx, in.Body.request(), in.Body.ID)
 			}),
 		reading(endpoint{route: "POST /v1/explain/changes", id: "explainChanges",
 			example: `{"query": "undo a commit", "change": {"meaning": 0}}`, summary: "Say which results move when " +
 				"parameters change", scope: access.ScopeSearch, statuses: []int{422}},
-			func(ctx context.Context, _ *call, r *collection.Reader, in *changesPost) (*Moves, error) {
-				moves, err := r.WhatIf(ctx, in.Body.request(), settings(in.Body.Change))
+			func(ctx context.Context, c *call, in *changesPost) (*Moves, error) {
+				moves, err := c.reader.WhatIf(ctx, in.Body.request(), settings(in.Body.Change))
 				return &Moves{moves}, err
 			}),
 	}

@@ -54,6 +54,55 @@ if ! command -v zsh >/dev/null 2>&1 || ! command -v fish >/dev/null 2>&1; then
 	fi
 fi
 
+# begin NAME VARIABLE SECONDS COMMAND... runs COMMAND, which starts a server for tests and prints its address. If VARIABLE
+# already has an address, begin does nothing.
+servers=${SHEAF_SERVERS:-${TMPDIR:-/tmp}/sheaf-servers-$(id -u)}
+begun=$(mktemp -d)
+begin() {
+	eval "address=\${$2:-}"
+	[ -z "$address" ] || return 0
+	name=$1 seconds=$3
+	shift 3
+	timeout "$seconds" "$@" >"$begun/$name" 2>"$begun/$name.log" || : >"$begun/$name"
+}
+# started NAME VARIABLE puts the address of the server into VARIABLE. If the server did not start, started says so, and
+# the tests of the server are skipped.
+started() {
+	if [ -s "$begun/$1" ]; then
+		export "$2=$(cat "$begun/$1")"
+	elif [ -f "$begun/$1" ]; then
+		tail -3 "$begun/$1.log"
+		echo "$1: SKIPPED, it did not start in time; its tests do not run"
+	fi
+	eval "address=\${$2:-}"
+	[ -z "$address" ] || echo "$1: $address"
+}
+# stop_servers stops the servers that this script started.
+stop_servers() {
+	wait
+	for log in "$begun"/*.log; do
+		name=$(basename "$log" .log)
+		[ ! -x scripts/servers/"$name".sh ] || grep -q 'found its server' "$log" ||
+			scripts/servers/"$name".sh stop "$servers/$name" >/dev/null 2>&1 || true
+	done
+	rm -rf "$begun"
+}
+trap stop_servers EXIT
+
+# Servers start in the background, because they mostly wait for downloads. Maven downloads one after another: all its
+# runs share a folder.
+{
+	begin postgres SHEAF_TEST_POSTGRES 120 scripts/servers/postgres.sh start "$servers/postgres"
+	begin transformer SHEAF_TEST_TRANSFORMER 180 scripts/servers/transformer.sh start "$servers/transformer"
+	[ ! -x "$servers/weaviate/bin/weaviate-server" ] ||
+		begin weaviate SHEAF_TEST_WEAVIATE 60 scripts/servers/weaviate.sh start "$servers/weaviate"
+} &
+{
+	begin opensearch SHEAF_TEST_OPENSEARCH 240 scripts/servers/opensearch.sh start "$servers/opensearch"
+	begin elasticsearch SHEAF_TEST_ELASTICSEARCH 300 scripts/servers/elasticsearch.sh start "$servers/elasticsearch"
+	begin vespa SHEAF_TEST_VESPA_CLASSES 240 scripts/vespa/build.sh "$servers/vespa"
+} &
+
 say "go build"
 go build ./...
 
@@ -84,55 +133,21 @@ if [ "${1:-}" = --long ]; then
 	sh release.sh --check
 fi
 
-# start NAME VARIABLE SECONDS starts a server for tests and puts its address into
-# VARIABLE. If VARIABLE already has an address, start does nothing. If the server
-# does not start in time, start says so, and the tests of the server are skipped.
-servers=${SHEAF_SERVERS:-${TMPDIR:-/tmp}/sheaf-servers-$(id -u)}
-started=
-start() {
-	eval "address=\${$2:-}"
-	if [ -z "$address" ]; then
-		if address=$(timeout "$3" scripts/servers/"$1".sh start "$servers/$1" 2>/tmp/sheaf-server.$$); then
-			found || started="$started $1"
-			export "$2=$address"
-		else
-			tail -3 /tmp/sheaf-server.$$
-			echo "$1: SKIPPED, no server within $3 s; its tests do not run"
-			found || scripts/servers/"$1".sh stop "$servers/$1" >/dev/null 2>&1 || true
-			address=
-		fi
-		rm -f /tmp/sheaf-server.$$
-	fi
-	[ -z "$address" ] || echo "$1: $address"
-}
-# found reports whether the server already ran. This script does not stop such a server.
-found() { grep -q 'found its server' /tmp/sheaf-server.$$; }
-stop_servers() { for name in $started; do scripts/servers/"$name".sh stop "$servers/$name" >/dev/null 2>&1 || true; done; }
-trap stop_servers EXIT
-
 say "servers for the tests of stores and models"
-start postgres SHEAF_TEST_POSTGRES 120
-start transformer SHEAF_TEST_TRANSFORMER 180
-start opensearch SHEAF_TEST_OPENSEARCH 240
-start elasticsearch SHEAF_TEST_ELASTICSEARCH 300
+wait
+started postgres SHEAF_TEST_POSTGRES
+started transformer SHEAF_TEST_TRANSFORMER
+started opensearch SHEAF_TEST_OPENSEARCH
+started elasticsearch SHEAF_TEST_ELASTICSEARCH
 if [ -x "$servers/weaviate/bin/weaviate-server" ]; then
-	start weaviate SHEAF_TEST_WEAVIATE 60
+	started weaviate SHEAF_TEST_WEAVIATE
 else
 	echo "weaviate: SKIPPED, it is not built (some minutes): scripts/servers/weaviate.sh start $servers/weaviate"
 fi
-
-if SHEAF_TEST_VESPA_CLASSES=${SHEAF_TEST_VESPA_CLASSES:-$(timeout 240 scripts/vespa/build.sh "$servers/vespa" 2>/tmp/sheaf-server.$$)} && [ -n "$SHEAF_TEST_VESPA_CLASSES" ]; then
-	export SHEAF_TEST_VESPA_CLASSES
-	echo "vespa: its Java classes check the requests; no server runs"
-else
-	tail -3 /tmp/sheaf-server.$$
-	unset SHEAF_TEST_VESPA_CLASSES
-	echo "vespa: SKIPPED, its Java classes were not built within 240 s (they need mvn and Java 17 or newer)"
-fi
-rm -f /tmp/sheaf-server.$$
+started vespa SHEAF_TEST_VESPA_CLASSES # a Java program that checks requests; no server runs
 
 # The race detector makes tests up to ten times slower. With it, tests run in their
-# short form; the next phase runs these tests in full, without it. That phase also
+# short form; the next phase runs shorter tests in full, without it. That phase also
 # runs the packages that start no goroutines, in which nothing can race. Goroutines of
 # other packages call search/onyx and store/weaviate.
 starts='^[^/"]*\bgo (func|[a-zA-Z.]+)\(|\.Go\(|errgroup\.|\.Parallel\(|Together\(|iter\.Pull'
@@ -145,12 +160,18 @@ say "tests, with the race detector"
 # The slowest packages and packages that wait for servers begin: none then runs alone at the end.
 CGO_ENABLED=1 go test -vet=off -race -short -timeout 20m ./store/opensearch ./cmd/sheaf ./store/weaviate $racing
 
+# Of the packages above, only tests that were shorter run again. Packages with memory outside the heap run all tests
+# again, because the race detector moves this memory to the heap.
 say "tests without the race detector: those that were short with it, and packages without goroutines"
-whole=$(git grep -lE "testing\.Short\(\)|must\.Whole\(${long:+|SHEAF_TEST_LONG}" -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|')
-SHEAF_TEST_LONG=$long go test -vet=off -timeout "$patience" ./door/web ./cmd/sheaf $whole $plain
+short="testing\.Short\(\)|must\.Whole\(|rapid\.Check${long:+|SHEAF_TEST_LONG}"
+outside=$(git grep -lE 'internal/offheap"' -- 'index/*.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|')
+whole=$(git grep -lE "$short" -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|' | grep -xF "$racing" | grep -vxF "$outside")
+shortened=$(for folder in $whole; do awk -v "short=$short" -f scripts/shortened.awk "$folder"/*_test.go; done | sort -u | tr '\n' '|')
+SHEAF_TEST_LONG=$long go test -vet=off -timeout "$patience" $outside $plain
+SHEAF_TEST_LONG=$long go test -vet=off -timeout "$patience" -run "^(${shortened%|})\$" ./door/web ./cmd/sheaf $whole
 
-say "fuzzing, $fuzz a target, one target a processor"
-git grep -o '^func Fuzz[A-Za-z0-9]*' -- '*_test.go' |
-	tr '\n' '\0' | xargs -0 -n 1 -P "$(getconf _NPROCESSORS_ONLN)" sh scripts/fuzz.sh "$fuzz"
+say "fuzzing, $fuzz a target, one package a processor"
+git grep -l '^func Fuzz' -- '*_test.go' | xargs -n 1 dirname | sort -u |
+	xargs -n 1 -P "$(getconf _NPROCESSORS_ONLN)" sh scripts/fuzz.sh "$fuzz"
 
 say "all passed"

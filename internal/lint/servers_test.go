@@ -124,7 +124,7 @@ func TestPostgresRunning(t *testing.T) {
 // TestStopsOnlyOwnServers checks that test.sh stops only the servers that it started.
 func TestStopsOnlyOwnServers(t *testing.T) {
 	text := must.Get(os.ReadFile(filepath.Join("..", "..", "test.sh")))
-	const first, last = "# start NAME VARIABLE SECONDS", "trap stop_servers EXIT"
+	const first, last = "# begin NAME VARIABLE SECONDS", "trap stop_servers EXIT"
 	from, to := strings.Index(string(text), first), strings.Index(string(text), last)
 	must.That(t, from >= 0 && to >= from, "test.sh has no part from %q to %q", first, last)
 	part := string(text[from : to+len(last)])
@@ -141,8 +141,8 @@ func TestStopsOnlyOwnServers(t *testing.T) {
 		dir := t.TempDir()
 		write(t, dir+"/scripts/servers/fake.sh", "#!/bin/sh\ncase $1 in\nstart) "+c.start+" ;;\nstop) echo "+
 			">stopped ;;\nesac\n")
-		out, told, ok := shell(t, dir, part+"\nstart fake FAKE_ADDRESS 60\necho \"<${FAKE_ADDRESS:-}>\"", "SHEAF_SERVERS="+
-			dir)
+		out, told, ok := shell(t, dir, part+"\nbegin fake FAKE_ADDRESS 60 scripts/servers/fake.sh start &\nwait\n"+
+			"started fake FAKE_ADDRESS\necho \"<${FAKE_ADDRESS:-}>\"", "SHEAF_SERVERS="+dir)
 		check.That(t, ok && strings.Contains(out, "<"+c.address+">"), "%s: %q, %q, %v", what, out, told, ok)
 		_, err := os.Stat(dir + "/stopped")
 		check.That(t, (err == nil) == c.stops, "a server that is %s: stopped: %v", what, err == nil)

@@ -50,6 +50,7 @@ func listed(n int, random *rand.Rand) map[string]string {
 }
 
 func TestAuditFindsNoLeak(t *testing.T) {
+	must.Whole(t, "1,000 checks")
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	f := collectiontest.Open(t, listed(60, rand.New(rand.NewPCG(seed, 1))), nil)
@@ -65,6 +66,7 @@ func TestAuditFindsNoLeak(t *testing.T) {
 // TestAuditAcceptsVisibleWords checks that a suggested word of a visible text is no leak, although only a hidden tag
 // has it.
 func TestAuditAcceptsVisibleWords(t *testing.T) {
+	must.Whole(t, "1,000 checks")
 	files := map[string]string{
 		"visible.md": "---\naccess: [public]\n---\n# Undo\n\nRun git stash list.\n",
 		"hidden.md":  "---\naccess: [user:ann]\ntags: [list]\n---\n# Lost\n\nLost keys.\n",
@@ -181,6 +183,7 @@ func TestAuditOfSections(t *testing.T) {
 
 // TestAuditReportsIncompleteChecks checks that the audit reports checks with incomplete answers.
 func TestAuditReportsIncompleteChecks(t *testing.T) {
+	must.Whole(t, "each call that fails has an index of its own")
 	incomplete := 0
 	for failing := range int64(10) { // 0: none of the calls
 		f, _ := gatedOf(t, listed(40, rand.New(rand.NewPCG(7, 7))), func(_ context.Context, call int64) error {
@@ -233,7 +236,10 @@ func TestAuditWithoutAnswers(t *testing.T) {
 // judges each check by the state at that time.
 func TestAuditDuringWrites(t *testing.T) {
 	f := collectiontest.Open(t, listed(10, rand.New(rand.NewPCG(7, 7))), nil)
-	who := []string{"public", "user:ann", "user:bob", "group:staff"}
+	who, checks := []string{"public", "user:ann", "user:bob", "group:staff"}, 1500
+	if testing.Short() {
+		checks = 300
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	written := make(chan error, 1)
 	go func() {
@@ -255,7 +261,7 @@ func TestAuditDuringWrites(t *testing.T) {
 		}
 		written <- err
 	}()
-	out, err := f.Audit(context.Background(), collection.AuditOptions{Checks: 1500, Seed: 5})
+	out, err := f.Audit(context.Background(), collection.AuditOptions{Checks: checks, Seed: 5})
 	stop()
 	check.That(t, err == nil && len(out.Leaks) == 0, "%+v, %v", out, err)
 	must.Do(t, <-written)

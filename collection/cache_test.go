@@ -99,6 +99,7 @@ func (w *twin) same(t *testing.T, g access.Grant, q collection.SearchRequest) {
 // TestCacheChangesNoAnswer checks that cached answers equal answers without the cache, for random
 // changes of the index and random callers.
 func TestCacheChangesNoAnswer(t *testing.T) {
+	must.Whole(t, "400 searches, one after another")
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 9))
@@ -122,10 +123,7 @@ func TestCacheChangesNoAnswer(t *testing.T) {
 		{Text: "date:<2026-04-01 payroll"}, {Text: "pay*"}, {Text: "memo", Profile: "rrf"}, {Text: "-budget memo"},
 		{Filter: "tag:memo"},
 	}
-	steps := 400
-	if testing.Short() {
-		steps = 120
-	}
+	const steps = 400
 	for step := range steps {
 		name := fmt.Sprintf("f%d/d%03d.md", random.IntN(5), random.IntN(45))
 		switch random.IntN(40) {
@@ -228,6 +226,7 @@ func TestCancelDoesNotFailOtherCallers(t *testing.T) {
 }
 
 func TestCacheIsBounded(t *testing.T) {
+	must.Whole(t, "it measures memory")
 	const limit = 1 << 20
 	f := collectiontest.Open(t, listed(60, rand.New(rand.NewPCG(3, 3))), func(o *collection.Options) {
 		o.CacheBytes = limit

@@ -138,6 +138,7 @@ func TestTextThatIsNotUTF8(t *testing.T) {
 
 // TestEncodingThatChanges checks that a file with two encodings is decoded correctly in both parts.
 func TestEncodingThatChanges(t *testing.T) {
+	must.Whole(t, "it decodes megabytes in one goroutine")
 	for _, c := range []struct {
 		line, name string
 		encoding   encoding.Encoding

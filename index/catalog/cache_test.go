@@ -13,6 +13,7 @@ import (
 
 // TestOutlinesAreBounded checks that a view keeps only about as many outlines as its limit allows.
 func TestOutlinesAreBounded(t *testing.T) {
+	must.Whole(t, "it measures memory")
 	c := must.Get(Open(vfs.Disk{}, t.TempDir(), Options{}))
 	defer c.Close()
 	var put []Record

@@ -91,6 +91,7 @@ func TestRecordsRoundTrip(t *testing.T) {
 // TestHistories compares the catalog with a map after random updates of all sizes, and reopens it now and then. In the
 // end no fault and few superfluous bytes are left.
 func TestHistories(t *testing.T) {
+	must.Whole(t, "no goroutine runs beside it")
 	for seed := range uint64(6) {
 		fsys := vfs.NewMem()
 		c := openIn(t, fsys, "/c")

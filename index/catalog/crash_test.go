@@ -45,6 +45,7 @@ func fingerprint(t *testing.T, fsys vfs.FS) (string, error) {
 // TestCrashes cuts the power at each call that changes the disk, in random histories. It checks
 // that the catalog then opens with its content from before or after the interrupted update.
 func TestCrashes(t *testing.T) {
+	must.Whole(t, "no goroutine runs beside it")
 	histories := uint64(6)
 	if os.Getenv("SHEAF_TEST_LONG") != "" {
 		histories = 500

@@ -251,11 +251,10 @@ func randomNote(r *rand.Rand) catalog.Record {
 // TestLinksAfterRandomUpdates checks, after random updates, that links agree with a model and that back-links are
 // their reverse.
 func TestLinksAfterRandomUpdates(t *testing.T) {
-	histories, resolved := uint64(30), 0
-	if testing.Short() {
-		histories = 6
-	}
-	for seed := range histories {
+	must.Whole(t, "no goroutine runs beside it")
+	const histories = 30
+	resolved := 0
+	for seed := range uint64(histories) {
 		r := rand.New(rand.NewPCG(seed, 11))
 		c := openIn(t, vfs.NewMem(), "/c") // syncing a disk would take most of the time
 		model := collection{}
@@ -284,7 +283,7 @@ func TestLinksAfterRandomUpdates(t *testing.T) {
 			compareAmong(t, c, model, r, fmt.Sprintf("seed %d step %d", seed, step))
 		}
 	}
-	check.That(t, resolved >= 30*int(histories), "only %d links lead anywhere", resolved)
+	check.That(t, resolved >= 30*histories, "only %d links lead anywhere", resolved)
 }
 
 func compareLinks(t *testing.T, c *catalog.Catalog, model collection, where string) (resolved int) {

@@ -19,6 +19,7 @@ import (
 // TestStoredTexts checks that stored texts of all sizes come back, also after a merge.
 // SHEAF_TEST_LONG adds one larger than a decoder accepts at once.
 func TestStoredTexts(t *testing.T) {
+	must.Whole(t, "no goroutine runs beside it")
 	const piece = 1 << 20
 	sizes := []int{0, 1, piece - 1, piece, piece + 1, 3*piece + 17}
 	if os.Getenv("SHEAF_TEST_LONG") != "" {

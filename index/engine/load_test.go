@@ -57,6 +57,7 @@ func TestGatherMemory(t *testing.T) {
 // TestGatherMemoryOfNewWords adds ever new words. It checks that a worker keeps less than
 // GatherMemory of them between runs; otherwise each chunk would cause a run.
 func TestGatherMemoryOfNewWords(t *testing.T) {
+	must.Whole(t, "no goroutine runs beside it")
 	a := must.Get(analysis.New(analysis.Options{}))
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	ix, err := Open(Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, Memory: 32 << 20, GatherMemory: 1 << 20,
@@ -84,8 +85,11 @@ func TestGatherMemoryOfNewWords(t *testing.T) {
 // one goroutine. Each run has the chunks of all goroutines, and the runs become one segment.
 func TestConcurrentLoadsShareRuns(t *testing.T) {
 	a := must.Get(analysis.New(analysis.Options{}))
-	alone := 0
-	for _, goroutines := range []int{1, 4} {
+	alone, cases := 0, []int{1, 4}
+	if testing.Short() {
+		cases = cases[1:]
+	}
+	for _, goroutines := range cases {
 		before := runtime.GOMAXPROCS(goroutines)
 		defer runtime.GOMAXPROCS(before)
 		ix, load := testLoad(t, Options{Dir: t.TempDir(), Analyzer: a, Fields: testFields, Memory: 4 << 20,

@@ -23,10 +23,10 @@ import (
 func TestMemoryBounds(t *testing.T) {
 	must.Whole(t, "it measures memory")
 	type bounds struct {
-		memory     int64
-		goroutines int
+		memory             int64
+		goroutines, rounds int
 	}
-	cases, rounds := []bounds{{2 << 20, 1}, {4 << 20, 3}, {8 << 20, 2}, {16 << 20, 1}, {16 << 20, 4}}, 60
+	cases := []bounds{{2 << 20, 1, 20}, {4 << 20, 3, 24}, {8 << 20, 2, 40}, {16 << 20, 1, 60}, {16 << 20, 4, 60}}
 	a := must.Get(analysis.New(analysis.Options{}))
 	for _, c := range cases {
 		t.Run(fmt.Sprintf("%d MiB for %d", c.memory>>20, c.goroutines), func(t *testing.T) {
@@ -49,13 +49,13 @@ func TestMemoryBounds(t *testing.T) {
 			defer ix.Close()
 			load := must.Get(ix.Begin(context.Background()))
 			defer load.Close()
-			batches := make([][]Chunk, rounds)
+			batches := make([][]Chunk, c.rounds)
 			rng := rand.New(rand.NewPCG(31, 32))
 			input := 0
 			for round := range batches {
 				batches[round] = randomChunks(rng, round*200, 200, 100_000)
 				for i := range batches[round] {
-					long := &batches[round][i].Fields[round/(rounds/2)].Text // segments differ
+					long := &batches[round][i].Fields[round/(c.rounds/2)].Text // segments differ
 					*long += text(rng, 500, 100_000)
 					input += len(batches[round][i].Fields[0].Text) + len(batches[round][i].Fields[1].Text)
 				}

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -35,7 +36,7 @@ func testIndex(t testing.TB, dir string, vectors ...VectorModel) *Index {
 
 // word returns one of n words. Low numbers are much more frequent.
 func word(rng *rand.Rand, n int) string {
-	return fmt.Sprintf("w%dx", int(float64(n)*rng.Float64()*rng.Float64()*rng.Float64()))
+	return "w" + strconv.Itoa(int(float64(n)*rng.Float64()*rng.Float64()*rng.Float64())) + "x"
 }
 
 func text(rng *rand.Rand, n, vocabulary int) string {
@@ -179,6 +180,7 @@ func TestPruningIsExact(t *testing.T) {
 // stretches of a segment. The test draws the goroutines at random, since real ones depend on the
 // machine.
 func TestStretchesAreExact(t *testing.T) {
+	must.Whole(t, "no goroutine runs beside it")
 	const vocabulary, chunks = 400, 8 * windowLen
 	rng := rand.New(rand.NewPCG(9, 77))
 	ix := testIndex(t, t.TempDir())
@@ -260,6 +262,7 @@ func TestQueryMemoryPerGoroutine(t *testing.T) {
 // TestBoundsDespiteRounding checks that bounds of BM25F lose no hit, although lengths are rounded to 32 bits. It also
 // checks an infinite weight.
 func TestBoundsDespiteRounding(t *testing.T) {
+	must.Whole(t, "no goroutine runs beside it")
 	ix := testIndex(t, t.TempDir())
 	var chunks []Chunk
 	for i := range 9 * windowLen {
@@ -301,6 +304,7 @@ func (c *endsAfter) Err() error {
 // TestManyWords checks a query of more clauses than arrange inserts one by one. A search looks at its context before
 // each window. With a limit below 1, it finds nothing.
 func TestManyWords(t *testing.T) {
+	must.Whole(t, "no goroutine runs beside it")
 	rng := rand.New(rand.NewPCG(4, 6))
 	ix := testIndex(t, t.TempDir())
 	commit(t, ix, nil, randomChunks(rng, 0, 4*windowLen, 3000))

@@ -78,6 +78,7 @@ func TestResetBuilderWritesSameBytes(t *testing.T) {
 
 // TestBuilderMemory checks that a builder uses about the memory that it reports, also for a second segment.
 func TestBuilderMemory(t *testing.T) {
+	must.Whole(t, "it measures memory")
 	fields := []string{"a", "b", "c", "d", "e", "f", "g", "h"}
 	b := NewBuilder(fields)
 	term := b.Term([]byte("t"))

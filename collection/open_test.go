@@ -74,7 +74,8 @@ func TestConcurrentOpen(t *testing.T) {
 	for _, c := range []*collection.Collection{first, reopened(t, folder, index), reopened(t, folder, index)} {
 		for i := range 3 {
 			all.Go(func() {
-				check.Equal(t, found(t, c, fmt.Sprint("lighthouse ", i)), 1, "results")
+				// An answer has a warning if its update waited too long for another program.
+				check.Equal(t, len(must.Get(c.Search(t.Context(), fmt.Sprint("lighthouse ", i))).Results), 1, "results")
 			})
 		}
 	}

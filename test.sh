@@ -163,7 +163,7 @@ CGO_ENABLED=1 go test -vet=off -race -short -timeout 20m ./store/opensearch ./cm
 # Of the packages above, only tests that were shorter run again. Packages with memory outside the heap run all tests
 # again, because the race detector moves this memory to the heap.
 say "tests without the race detector: those that were short with it, and packages without goroutines"
-short="testing\.Short\(\)|must\.Whole\(|rapid\.Check${long:+|SHEAF_TEST_LONG}"
+short="testing[.]Short[(][)]|must[.]Whole[(]|rapid[.]Check${long:+|SHEAF_TEST_LONG}"
 outside=$(git grep -lE 'internal/offheap"' -- 'index/*.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|')
 whole=$(git grep -lE "$short" -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|' | grep -xF "$racing" | grep -vxF "$outside")
 shortened=$(for folder in $whole; do awk -v "short=$short" -f scripts/shortened.awk "$folder"/*_test.go; done | sort -u | tr '\n' '|')

@@ -27,7 +27,7 @@ import (
 // their old state. Documents with a higher version stay unchanged, because two programs of different versions may share
 // an index. Each of them would undo the work of the other. Documents that the old program reads wait for the new
 // program.
-const ParserVersion = 22
+const ParserVersion = 23
 
 // parserKey is the key in the settings for the ParserVersion with which documents were read. Documents that were read
 // with another version are pending.

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"sheaf"
 	"sheaf/internal/wikilink"
@@ -71,8 +72,30 @@ func findFrontmatter(src string, start int) (f frontmatter, ok bool) {
 // unclosed matches the beginning of something that looks like frontmatter: the delimiter, and a key on the next line.
 var unclosed = regexp.MustCompile(`^---[ \t]*(\r\n|\n|\r)[A-Za-z_][A-Za-z0-9_-]*:([ \t\r\n]|$)`)
 
+// These match values that YAML takes for comments: hashLine matches the line "tags: #one #two" and the item "- #one" of
+// a list. hashList matches a line with a list in brackets, and hashItem matches an item in it.
+var (
+	hashLine = regexp.MustCompile(`(?m)^([ \t]*(?:-|[\pL\pN_][^\n:#"']*:)[ \t]+)(#[^\s#][^\n\r]*?)([ \t\r]*)$`)
+	hashList = regexp.MustCompile(`(?m)^[\pL\pN_][^\n:#"']*:[ \t]*\[[^\n"']*#[^\n"']*$`)
+	hashItem = regexp.MustCompile(`([\[,][ \t]*)(#[^\s#,\]][^,\]\n\r]*)`)
+)
+
+// quoteHashes puts quotation marks around values that begin with "#" and a word. People mean tags, colors and titles.
+func quoteHashes(inner string) string {
+	if !strings.Contains(inner, "#") {
+		return inner
+	}
+	inner = hashList.ReplaceAllStringFunc(inner, func(line string) string {
+		return hashItem.ReplaceAllString(line, "$1'$2'")
+	})
+	return hashLine.ReplaceAllStringFunc(inner, func(line string) string {
+		m := hashLine.FindStringSubmatch(line)
+		return m[1] + "'" + strings.ReplaceAll(m[2], "'", "''") + "'" + m[3]
+	})
+}
+
 func (f *frontmatter) read(src string) {
-	inner := src[f.inner.start:f.inner.end]
+	inner := quoteHashes(src[f.inner.start:f.inner.end])
 	if blankText(inner) {
 		return
 	}
@@ -243,7 +266,7 @@ func (f *frontmatter) checkDate(e yamlEntry) {
 		return
 	}
 	text := v.String()
-	if _, ok := documentDate(v); !ok && len(text) <= most && strings.ContainsAny(text, "0123456789") {
+	if _, ok := documentDate(v); !ok && len(text) <= most && strings.ContainsFunc(text, unicode.IsDigit) {
 		f.warn(e.line, "%q is %q, "+UnreadDate+": write it as 2024-05-31", showable(e.key), text)
 	}
 }

@@ -48,6 +48,21 @@ func TestLinksInFrontmatter(t *testing.T) {
 	check.That(t, l.Target == "People/Ann" && l.Text == "A", "the first is %v", l)
 }
 
+// TestHashesInFrontmatter checks that a value which begins with "#" and a word is no comment.
+func TestHashesInFrontmatter(t *testing.T) {
+	for front, want := range map[string]string{
+		"tags: #one #two":                       "[one two] [{tags false [#one #two]}]",
+		"tags:\n  - #one\n  - two # three":      "[one two] [{tags true [#one two]}]",
+		"tags: [#one, two, #three]\nm:\n  a: 1": "[one two three] [{tags true [#one two #three]} {m.a false [1]}]",
+		"color: #ff0000\r\n# a\nb: # c":         "[] [{color false [#ff0000]}]",
+		"by: #it's \"x\"\nnote: a # b":          "[] [{by false [#it's \"x\"]} {note false [a]}]",
+		"list: [\"a, #b\"]\nx: [a] # b, #c":     "[] [{list true [a, #b]} {x true [a]}]",
+	} {
+		doc := cut(t, "a.md", "---\n"+front+"\n---\n# A\n")
+		check.Equal(t, fmt.Sprint(doc.Tags, " ", doc.Properties), want, "%s", front)
+	}
+}
+
 // TestMalformedTenant checks documents with any kind of tenant entry. They never count as
 // documents without a tenant, which all users without a tenant can see.
 func TestMalformedTenant(t *testing.T) {

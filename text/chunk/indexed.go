@@ -55,7 +55,8 @@ func appendRuns(parts []sheaf.Span, text string, from, to int) []sheaf.Span {
 	return parts
 }
 
-// rowsEnd returns the end of the base64 that begins at byte start, including the rows of base64 below.
+// rowsEnd returns the end of the base64 that begins at byte start, including the rows of base64 below. Empty lines may
+// follow a row of at least leastPayload bytes, as in drawings of Excalidraw.
 func rowsEnd(text string, start int) int {
 	for {
 		end := start
@@ -72,9 +73,14 @@ func rowsEnd(text string, start int) int {
 		if row == len(text) || text[row] != '\n' {
 			return end
 		}
-		for row++; row < len(text) && (text[row] == ' ' || text[row] == '\t' || text[row] == '>'); {
+		margin := " \t>"
+		if end-start >= leastPayload {
+			margin = " \t>\r\n"
+		}
+		for row++; row < len(text) && strings.IndexByte(margin, text[row]) >= 0; {
 			row++
 		}
+		gap := strings.Count(text[end:row], "\n") > 1
 		last := row
 		for last < len(text) && base64Byte[text[last]] {
 			last++
@@ -82,7 +88,7 @@ func rowsEnd(text string, start int) int {
 		if last == row || last < len(text) && strings.IndexByte("\r\n\"')>", text[last]) < 0 {
 			return end
 		}
-		if last-row < leastRow && !mixed(text[row:last]) && text[last-1] != '=' {
+		if last-row < leastRow && (gap || !mixed(text[row:last])) && text[last-1] != '=' {
 			return end // a word, for example of a heading
 		}
 		start = row

@@ -76,6 +76,32 @@ func (r *fieldReader) add(at int, name string, v sheaf.Value) {
 	}
 }
 
+// valueOfList matches one value of a list: a link, a text in quotation marks, or a text without commas.
+var valueOfList = regexp.MustCompile(`^(?:(\[\[[^\[\]]+\]\]|"[^"]*")\s*(?:,\s*|$)|([^,"\[\]]+?)\s*(?:,\s+|$))`)
+
+// addAll adds the values of a field. Several values have commas between them. All of them must be links, numbers,
+// dates or texts in quotation marks, because other texts may contain commas.
+func (r *fieldReader) addAll(at int, name, text string) {
+	if i := strings.LastIndexByte(text, '^'); i > 0 && text[i-1] == ' ' && strings.IndexByte(text[i:], ' ') < 0 {
+		text = strings.TrimSpace(text[:i]) // the name of a block
+	}
+	var values []sheaf.Value
+	for rest := text; rest != "" && len(text) <= maxFieldValue; {
+		m := valueOfList.FindStringSubmatch(rest)
+		if m == nil || m[1] == "" && plainValue(m[2]).Kind == sheaf.KindText {
+			values = nil
+			break
+		}
+		values, rest = append(values, fieldValue(m[1]+m[2])), rest[len(m[0]):]
+	}
+	if len(values) < 2 {
+		values = []sheaf.Value{fieldValue(text)}
+	}
+	for _, v := range values {
+		r.add(at, name, v)
+	}
+}
+
 // tagInList matches a link to a note, or the text up to the next link or comma.
 var tagInList = regexp.MustCompile(`\[\[([^\[\]]+)\]\]|(?:[^,\[]|\[[^,\[])+`)
 
@@ -119,7 +145,7 @@ func (r *fieldReader) line(run textRun) {
 		return
 	}
 	if name, value, ok := cutField(text, true); ok {
-		r.add(base, name, fieldValue(value))
+		r.addAll(base, name, value)
 		return
 	}
 	code := inline{text: text}
@@ -140,7 +166,7 @@ func (r *fieldReader) line(run textRun) {
 				continue
 			}
 			if name, value, ok := cutField(inside[:end], false); ok {
-				r.add(base+i, name, fieldValue(value))
+				r.addAll(base+i, name, value)
 				i += 1 + end
 			}
 		}
@@ -202,9 +228,6 @@ func fieldValue(text string) sheaf.Value {
 	}
 	if n := len(text); n > 1 && text[0] == '"' && text[n-1] == '"' {
 		return sheaf.TextValue(showable(text[1 : n-1]))
-	}
-	if i := strings.LastIndexByte(text, '^'); i > 0 && text[i-1] == ' ' && strings.IndexByte(text[i:], ' ') < 0 {
-		text = strings.TrimSpace(text[:i]) // the name of a block
 	}
 	return plainValue(showable(text))
 }

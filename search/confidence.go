@@ -186,7 +186,7 @@ func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome)
 	if w != nil && w.sum > 0 {
 		for _, p := range w.parts {
 			number := strings.ContainsFunc(p.text, unicode.IsDigit)
-			if p.chunks > 0 || r.stats.isCompound(p.text) && !(number && r.lacksNumber(w, p.text)) {
+			if p.chunks > 0 || w.inVersion(p.text) || r.stats.isCompound(p.text) && !(number && r.lacksNumber(w, p.text)) {
 				continue // the parts of a compound are counted separately
 			}
 			j.unseen += p.worth / w.sum
@@ -201,6 +201,15 @@ func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome)
 	}
 	r.judged = j
 	return nil
+}
+
+// inVersion reports whether chunks have a word of the query as a version without "v", or as a part of a version. For
+// example, v1.2.4 and v1 are in 1.2.4.
+func (w *idfWorth) inVersion(word string) bool {
+	number := "." + strings.TrimLeft(word, "vV") + "."
+	return slices.ContainsFunc(w.parts, func(p partWorth) bool {
+		return p.chunks > 0 && strings.Contains("."+p.text+".", number)
+	})
 }
 
 // lacksNumber reports whether a compound word that no chunk has, for example INV-4712, contains an unseen number. It

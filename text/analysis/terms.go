@@ -16,7 +16,7 @@ import (
 // word with diacritics has a second term ([Term.Bare]).
 //
 // An identifier has terms for the whole and for its parts. Terms cuts it at marks. Each part between marks has a
-// position: v1.2.3 has v1, 2 and 3, and the whole begins at v1. Terms also cuts at capitals and digits: GitHub has
+// position: v1.2.3 has v1, 2 and 3, and the whole begins at v1, as does 1.2.3. Terms also cuts at capitals and digits: GitHub has
 // git and hub, one after the other. But like the word github, the name takes only one position ([Term.Over]). So "git
 // hub" matches GitHub, and "github pages" matches GitHub Pages.
 //
@@ -135,7 +135,7 @@ type brokenWord struct {
 
 // appendJoined appends the terms of the joined word w. Its last part ends before byte end and has the offset last.
 func (a *Analyzer) appendJoined(dst []Term, w brokenWord, end, last int) []Term {
-	text := string(w.text)
+	text := strings.Trim(string(w.text), "_") // _infor-mation_ is emphasis
 	if !isPlain(text) {
 		return dst
 	}
@@ -286,6 +286,10 @@ func (a *Analyzer) identifier(dst []Term, raw string) []Term {
 	}
 	if joined, ok := withoutMarks(dst[first].Text); ok {
 		dst = append(dst, Term{Text: joined, End: len(raw), Part: true})
+	}
+	if name := dst[first].Text; name[0] == 'v' && len(parts) > 1 && strings.Trim(name[1:], "0123456789.") == "" {
+		_, size := utf8.DecodeRuneInString(raw)
+		dst = append(dst, Term{Text: name[1:], Start: size, End: len(raw), Part: true})
 	}
 	add := func(p part, offset int, over bool) {
 		n := len(dst)

@@ -46,7 +46,7 @@ func TestTokens(t *testing.T) {
 		{"en", "HTTPServer2", "0:httpserver2 0:http 1:server 2:2"},
 		{"en", "snake_case_name", "0:snake_case_name 0:snake 1:case 2:name"},
 		{"en", "__init__", "0:__init__ 0:init"},
-		{"en", "v1.2.3", "0:v1.2.3 0:v1 1:2 2:3"},
+		{"en", "v1.2.3", "0:v1.2.3 0:1.2.3 0:v1 1:2 2:3"},
 		{"en", "node.js.", "0:node.js 0:node 1:js"},
 		{"en", "user@host.org", "0:user@host.org 0:user 1:host 2:org"},
 		{"en", "C++ and C# or c", "0:c++ 1:and 2:c# 3:or 4:c"},
@@ -89,6 +89,8 @@ func TestTokens(t *testing.T) {
 		// A word that a line end cuts is found joined and by its parts.
 		{"", "infor-\nmation x", "0:infor 0:information 1:mation 1:information 2:x"},
 		{"", "infor-\r\nmation", "0:infor 0:information 1:mation 1:information"},
+		{"", "_infor-\nmation_", "0:_infor-\nmation_ 0:_infor 0:infor 0:information 1:mation_ " +
+			"1:mation 1:information"},
 		{"", "infor- \n\t mation", "0:infor 0:information 1:mation 1:information"},
 		{"", "> infor-\n> > mation", "0:infor 0:information 1:mation 1:information"},
 		{"", "infor\u2010\nmation", "0:infor 0:information 1:mation 1:information"},

@@ -19,7 +19,8 @@ const longestName = 60
 // method follow.
 func (r *run) byProperty(ctx, retrieval context.Context, q sheaf.Query) (*run, error) {
 	word, plain := q.Words.(sheaf.Match)
-	likely := len(r.result.Hits) > 0 && (r.result.Answerable == nil || *r.result.Answerable)
+	foreign := r.judged != nil && r.judged.foreign
+	likely := len(r.result.Hits) > 0 && !foreign && (r.result.Answerable == nil || *r.result.Answerable)
 	name := fold.Text(strings.TrimSpace(word.Text))
 	if !plain || word.Field != "" || likely || r.opt.Order != nil || r.followed.Scan != nil || r.result.Degraded ||
 		name == "" || utf8.RuneCountInString(name) > longestName || strings.ContainsAny(name, " \t\"") {

@@ -20,6 +20,9 @@ func (p *parser) value(t token) part {
 	}
 	switch t.field {
 	case "", "title", "heading", "body", "alias":
+		if t.text == "*" && t.kind != tokenPhrase && t.field != "" && t.field != "alias" {
+			return p.path(token{text: "*"}) // everything
+		}
 		p.checkWildcards(t)
 		if t.field != "" && !strings.ContainsFunc(t.text, isIndexed) {
 			p.note(quoted(t.field+":"+t.text) + ` has no letter, digit or emoji; it was left out`)

@@ -480,7 +480,7 @@ func (c *cleaner) mark() bool {
 			return true
 		}
 	case '<':
-		if n := markupLength(rest); n > 0 && c.skip(n) {
+		if n := markupLength(rest); n > 0 && !strings.HasSuffix(c.text[:c.pos], "](") && c.skip(n) {
 			_, _, within := chunk.Tag(rest)
 			c.line.space = c.line.space || !strings.HasPrefix(rest, "<!--") && !within
 			return true

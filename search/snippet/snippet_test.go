@@ -68,6 +68,8 @@ func TestSnippet(t *testing.T) {
 			"See ![alt oryx](<kudu>.png) there."},
 		{"the title of a link", sheaf.Match{Text: "kudu"}, "See [the oryx](a.md 'title kudu') there.",
 			"See [the oryx](a.md 'title <kudu>') there."},
+		{"the title of a link with a space", sheaf.Match{Text: "kudu"}, "See [x](<a b.md> \"kudu\") there.",
+			"See [x](<a b.md> \"<kudu>\") there."},
 		{"text and title", sheaf.Match{Text: "oryx kudu"}, "See ![alt oryx](pic.png \"title kudu\") there.",
 			"See alt <oryx> there."},
 		{"a picture in a link with a title", sheaf.Match{Text: "kob"},

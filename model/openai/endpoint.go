@@ -95,7 +95,7 @@ func (e endpoint) open(what, path string) (*endpoint, error) {
 	}
 	if !strings.HasSuffix(u.Path, path) {
 		if base := *u; !versioned(u.Path) {
-			base.Path = strings.TrimSuffix(u.Path, "/") + "/v1"
+			base.Path = strings.TrimSuffix(strings.TrimSuffix(u.Path, "/"), "/api/embed") + "/v1" // of Ollama
 			e.hint = base.String()
 		}
 		u.Path = strings.TrimSuffix(u.Path, "/") + path

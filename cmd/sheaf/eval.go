@@ -245,6 +245,9 @@ func (a *app) evalOne(ctx context.Context, arg string, e eval.Evaluation, in ind
 		}
 		collections = append(collections, c)
 	}
+	if len(collections) == 0 {
+		return nil, sheaf.Invalidf("store %q: must be embedded or memory", "")
+	}
 	if e.Given, err = givenRuns(collections[0].Dataset, o.runs); err != nil {
 		return nil, err
 	}

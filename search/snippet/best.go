@@ -108,7 +108,7 @@ func (h *Highlighter) underHeading(s Snippet, content []byte) Snippet {
 func headingRow(content []byte, offset int) sheaf.Span {
 	here := lineWith(content, offset)
 	for row := here; row.Start > 0 && here.Start-row.Start < headingReach; {
-		text := bytes.TrimSpace(content[row.Start:row.End])
+		text := bytes.Trim(content[row.Start:row.End], " \t\r>") // a table may be in a quote
 		if bytes.IndexByte(text, '|') < 0 {
 			return sheaf.Span{}
 		}

@@ -101,6 +101,8 @@ func TestHeadingRowOfTable(t *testing.T) {
 			"| zebra | Amsterdam | k8s |\n", "\n", "\r\n"), "zebra", "name region runs on … "},
 		{"without outer bars", "name | region\n---|---\n" + strings.ReplaceAll(rows, "| host", "host") + "zebra | x\n",
 			"zebra", "name region … "},
+		{"in a quote", "> | name | region |\n> |---|---|\n" + strings.ReplaceAll(rows, "| host", "> | host") +
+			"> | zebra | x |\n", "zebra", "name region … "},
 		{"in a short table", "| name | region |\n|---|---|\n| zebra | Amsterdam |\n", "zebra", "name region zebra"},
 		{"the heading row itself", "| zebra | region |\n|---|---|\n" + rows, "zebra", "zebra region host0"},
 		{"no table", strings.ReplaceAll(rows, "|", ",") + "zebra here\n", "zebra", ""},

@@ -167,7 +167,7 @@ func outside(text string, matches []match, width int, endOf func(offset int) int
 func headingRowEnd(text string, offset int) int {
 	_, below, _ := strings.Cut(text[offset:min(len(text), offset+longestHeading)], "\n")
 	row, _, _ := strings.Cut(below, "\n")
-	if !strings.Contains(row, "|") || !chunk.DelimiterRow(strings.TrimSpace(row)) {
+	if !strings.Contains(row, "|") || !chunk.DelimiterRow(strings.Trim(row, " \t\r>")) {
 		return 0
 	}
 	return offset + strings.IndexByte(text[offset:], '\n')

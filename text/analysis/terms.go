@@ -16,8 +16,8 @@ import (
 // word with diacritics has a second term ([Term.Bare]).
 //
 // An identifier has terms for the whole and for its parts. Terms cuts it at marks. Each part between marks has a
-// position: v1.2.3 has v1, 2 and 3, and the whole begins at v1, as does 1.2.3. Terms also cuts at capitals and
-// digits: GitHub has git and hub, one after the other. But like the word github, the name takes only one position
+// position: v1.2.3 has v1, 2 and 3. The whole begins at v1, as does 1.2.3. Terms also cuts at capitals and digits:
+// GitHub has git and hub, one after the other. But like the word github, the name takes only one position
 // ([Term.Over]). So "git hub" matches GitHub, and "github pages" matches GitHub Pages.
 //
 // A word with hyphens has terms for the words between the hyphens. The whole is also a term if it looks like a name:

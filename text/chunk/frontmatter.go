@@ -72,8 +72,8 @@ func findFrontmatter(src string, start int) (f frontmatter, ok bool) {
 // unclosed matches the beginning of something that looks like frontmatter: the delimiter, and a key on the next line.
 var unclosed = regexp.MustCompile(`^---[ \t]*(\r\n|\n|\r)[A-Za-z_][A-Za-z0-9_-]*:([ \t\r\n]|$)`)
 
-// These match values that YAML takes for comments: hashLine matches the line "tags: #one #two" and the item "- #one" of
-// a list. hashList matches a line with a list in brackets, and hashItem matches an item in it.
+// These match values that YAML takes for comments. hashLine matches the line "tags: #one #two", and the item "- #one".
+// hashList matches a line with a list in brackets, and hashItem matches an item in it.
 var (
 	hashLine = regexp.MustCompile(`(?m)^([ \t]*(?:-|[\pL\pN_][^\n:#"']*:)[ \t]+)(#[^\s#][^\n\r]*?)([ \t\r]*)$`)
 	hashList = regexp.MustCompile(`(?m)^[\pL\pN_][^\n:#"']*:[ \t]*\[[^\n"']*#[^\n"']*$`)

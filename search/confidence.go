@@ -203,8 +203,8 @@ func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome)
 	return nil
 }
 
-// inVersion reports whether chunks have a version that word is, without its "v", or that word is a part of. For example,
-// v1.2.4 and v1 are in 1.2.4.
+// inVersion reports whether chunks have a version that word is, without its "v", or that word is a part of. For
+// example, v1.2.4 and v1 are in 1.2.4.
 func (w *idfWorth) inVersion(word string) bool {
 	number := "." + strings.TrimLeft(word, "vV") + "."
 	return slices.ContainsFunc(w.parts, func(p partWorth) bool {

@@ -130,9 +130,9 @@ func ShippedCalibration(p *profile.Profile, model string) *Calibration {
 var calibrated = []string{"sheaf-en-1", "sheaf-ml-1"}
 
 var shipped = Calibration{
-	Right:    calibrate.Logistic{Bias: -2.68, Weights: []float64{1.13, -0.25, 1.58, 5.29, -2.38, 0.33, -2.09}},
+	Right:    calibrate.Logistic{Bias: -2.91, Weights: []float64{1.44, -0.79, 1.37, 4.73, -2.58, 0.66, -2.09}},
 	Answered: calibrate.Logistic{Bias: -7.56, Weights: []float64{9.22, 2.01, 3.73, 1.95, 0, 0.60, -0.77}},
-	Least:    0.18,
+	Least:    0.10,
 }
 
 // judgingInput is what a search collects to compute the confidence in its results.

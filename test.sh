@@ -75,7 +75,7 @@ started() {
 		echo "$1: SKIPPED, it did not start in time; its tests do not run"
 	fi
 	eval "address=\${$2:-}"
-	[ -z "$address" ] || echo "$1: $address"
+	[ -z "$address" ] || echo "$1: ${address%% *}"
 }
 # stop_servers stops the servers that this script started.
 stop_servers() {

@@ -54,8 +54,8 @@ if ! command -v zsh >/dev/null 2>&1 || ! command -v fish >/dev/null 2>&1; then
 	fi
 fi
 
-# begin NAME VARIABLE SECONDS COMMAND... runs COMMAND, which starts a server for tests and prints its address. If VARIABLE
-# already has an address, begin does nothing.
+# begin NAME VARIABLE SECONDS COMMAND... runs COMMAND, which starts a server for tests and prints its address. If
+# VARIABLE already has an address, begin does nothing.
 servers=${SHEAF_SERVERS:-${TMPDIR:-/tmp}/sheaf-servers-$(id -u)}
 begun=$(mktemp -d)
 begin() {
@@ -165,8 +165,11 @@ CGO_ENABLED=1 go test -vet=off -race -short -timeout 20m ./store/opensearch ./cm
 say "tests without the race detector: those that were short with it, and packages without goroutines"
 short="testing[.]Short[(][)]|must[.]Whole[(]|rapid[.]Check${long:+|SHEAF_TEST_LONG}"
 outside=$(git grep -lE 'internal/offheap"' -- 'index/*.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|')
-whole=$(git grep -lE "$short" -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|' | grep -xF "$racing" | grep -vxF "$outside")
-shortened=$(for folder in $whole; do awk -v "short=$short" -f scripts/shortened.awk "$folder"/*_test.go; done | sort -u | tr '\n' '|')
+whole=$(git grep -lE "$short" -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|' |
+	grep -xF "$racing" | grep -vxF "$outside")
+shortened=$(for folder in $whole; do
+	awk -v "short=$short" -f scripts/shortened.awk "$folder"/*_test.go
+done | sort -u | tr '\n' '|')
 SHEAF_TEST_LONG=$long go test -vet=off -timeout "$patience" $outside $plain
 SHEAF_TEST_LONG=$long go test -vet=off -timeout "$patience" -run "^(${shortened%|})\$" ./door/web ./cmd/sheaf $whole
 

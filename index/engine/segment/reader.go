@@ -246,7 +246,7 @@ func (l *Lengths) All() iter.Seq2[uint32, uint32] {
 		}
 		for at := 0; at < len(l.long); at += 8 {
 			ordinal, n := binary.LittleEndian.Uint32(l.long[at:]), binary.LittleEndian.Uint32(l.long[at+4:])
-			if int(ordinal) >= l.chunks || !yield(ordinal, n) { // the first only in a segment with a fault that Check finds
+			if ordinal >= uint32(l.chunks) || !yield(ordinal, n) { // the first only in a segment with a fault that Check finds
 				return
 			}
 		}

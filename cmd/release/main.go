@@ -39,5 +39,5 @@ func run(args []string) error {
 	return errors.New("give notice, or bundle and a program")
 }
 
-// build says for which version, system and processor a program of a release is.
+// build identifies one program of a release by its version, operating system and processor.
 type build struct{ version, os, arch string }

@@ -78,7 +78,7 @@ func licenses(out *bufio.Writer, heading, dir string) error {
 	return nil
 }
 
-// goTool runs the go command for a system, "" for this machine's, and returns its output.
+// goTool runs the go command for an operating system and returns its output. With "", it runs for this machine.
 func goTool(system string, args ...string) (string, error) {
 	cmd := exec.Command("go", args...)
 	if system != "" {

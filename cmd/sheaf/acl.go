@@ -139,8 +139,8 @@ func (s *session) printAudits(audits []*collection.Audit) error {
 		"repeat with --seed %d", audits[0].Seed)
 }
 
-// randomLists copies some documents into a new index in dir, and gives each a random access list. seed determines the
-// lists, and sample is the number of documents.
+// randomLists copies some documents into a new index in dir, and gives each copy a random access list. seed determines
+// the lists, and sample is the number of documents. The caller closes the new session.
 func (s *session) randomLists(ctx context.Context, dir string, seed uint64, sample int) (copied *session, err error) {
 	docs, err := s.sample(seed, sample)
 	if err != nil {
@@ -162,7 +162,7 @@ func (s *session) randomLists(ctx context.Context, dir string, seed uint64, samp
 	return copied, err
 }
 
-// sample returns copies of n documents with random access lists. seed determines the lists.
+// sample returns copies of at most n documents with random access lists. seed determines the lists.
 func (s *session) sample(seed uint64, n int) ([]ingest.Given, error) {
 	random := rand.New(rand.NewPCG(seed, 0x115750))
 	var ids []sheaf.ID

@@ -37,8 +37,8 @@ type app struct {
 	lastRepair time.Time
 }
 
-// streams are the input, output and error streams of the process. out and err describe the terminals; until settings is
-// called, they use default colors.
+// streams are the input, output and error streams of the process. out and err are the output and error streams with
+// their colors and widths. Before settings is called, they use default colors.
 type streams struct {
 	stdin            io.Reader
 	stdout           *bufio.Writer
@@ -72,8 +72,8 @@ func (a *app) describeStreams(color string) {
 
 func (a *app) flush() error { return a.stdout.Flush() }
 
-// settings loads the settings of dir once. Flags of cmd override these settings. The function prints notices about
-// ignored settings.
+// settings returns the settings of the folder dir, with the flags of cmd. It loads them once, and then prints notices
+// about ignored settings.
 func (a *app) settings(cmd *cobra.Command, dir string) (*config.Config, error) {
 	if a.config != nil {
 		return a.config, nil
@@ -135,7 +135,7 @@ func (a *app) notices(texts ...string) {
 	}
 }
 
-// warn prints a note once. The JSON output lists it among the warnings.
+// warn prints a warning, unless this run has printed the same text before. JSON output lists the warning too.
 func (a *app) warn(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if slices.Contains(a.runWarnings, text) {
@@ -222,7 +222,7 @@ func isYes(answer string) bool {
 	return strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes")
 }
 
-// contextReader is standard input whose reads end when ctx ends. A plain read would go on after a signal.
+// contextReader is standard input. Its Read returns when ctx ends. A plain read would go on after a signal.
 type contextReader struct {
 	ctx   context.Context
 	input io.Reader

@@ -171,7 +171,9 @@ func (r *chunksRun) run(cmd *cobra.Command, args []string) (err error) {
 	return r.end()
 }
 
-// chunksRoot returns the absolute root folder, to which the paths in identifiers are relative.
+// chunksRoot returns the absolute root folder; paths in identifiers are relative to it. It is the flag root, else the
+// only argument if that is a folder, else the current folder. A single file outside the current folder gives its own
+// folder.
 func chunksRoot(args []string, root string) (string, error) {
 	if root != "" || len(args) != 1 {
 		return collection.RealFolder(root)
@@ -191,8 +193,8 @@ func chunksRoot(args []string, root string) (string, error) {
 	return above, err
 }
 
-// path cuts the files that an argument names into chunks. "-" means standard input. A file is cut whatever its type. Of
-// a folder, it cuts the files that an index of the folder would have.
+// path cuts the files that the argument arg names: a file of any type, or standard input for "-". If arg is a folder,
+// path cuts the files that an index of this folder would have.
 func (r *chunksRun) path(ctx context.Context, arg string) error {
 	if arg == "-" {
 		content, err := io.ReadAll(io.LimitReader(r.stdin, r.config.MaxFileSize))
@@ -338,7 +340,7 @@ func (r *chunksRun) printRecords(ctx context.Context) error {
 	return view.Err()
 }
 
-// errUnread is the result of a run that could not read some files.
+// errUnread means that a run could not read some files.
 var errUnread = errors.New("some files could not be read")
 
 // verifiedJSON is the answer of `sheaf chunks --verify`.

@@ -45,7 +45,8 @@ func keyHelp() string {
 	return help
 }
 
-// setIn adds to err the place where key is set: a file or an environment variable.
+// setIn adds to err the file or the environment variable that sets key. For a default or a flag it returns err
+// unchanged.
 func setIn(c *config.Config, key string, err error) error {
 	origin := c.Origin(key)
 	if err == nil || origin.Source == config.SourceDefault || origin.Source == config.SourceFlag {
@@ -252,7 +253,7 @@ func (a *app) noteLeftBehind(folder string, before, now *config.Config) {
 	}
 }
 
-// whichFile has the flags that choose the settings file to write: the project's or the user's.
+// whichFile has the flags --project and --user, which choose the settings file to write.
 type whichFile struct{ project, user bool }
 
 func (w *whichFile) addFlags(cmd *cobra.Command) {
@@ -261,7 +262,7 @@ func (w *whichFile) addFlags(cmd *cobra.Command) {
 }
 
 // file returns the settings file to write key to, and whether it is the project's file in the command's folder. Without
-// a flag, only the key store is written there. With both flags, file returns an error.
+// these flags, the key store goes into the project's file, other keys into the user's file. Both flags are an error.
 func (w whichFile) file(a *app, key string) (name string, inProject bool, err error) {
 	if w.project && w.user {
 		return "", false, sheaf.Invalidf("--project and --user name different files: give one of them")
@@ -315,7 +316,8 @@ unless --user says otherwise.`,
 	return a.withJSON(cmd)
 }
 
-// elsewhereSet completes the error for a file that does not set key. It adds the place where key is set.
+// elsewhereSet adds advice to err, the error for a file that does not set key. The advice names the place that sets
+// key. If only the default or a flag sets key, err stays unchanged.
 func (a *app) elsewhereSet(err error, c *config.Config, key *config.Key) error {
 	in := ""
 	if a.in != "" {
@@ -333,9 +335,9 @@ func (a *app) elsewhereSet(err error, c *config.Config, key *config.Key) error {
 	return err
 }
 
-// writeSetting changes a key with the function write. It returns the name of the file, which w chooses, and approves
-// the changed file of a project. If the change moves the folder to another store, it prints a note about documents that
-// stay behind.
+// writeSetting changes a key with the function write, in the file that w chooses. It returns the name of the file, and
+// approves the changed file of a project: see writeApproved. If the folder now uses another store, it prints a note
+// about documents that stay in the old one.
 func (a *app) writeSetting(cmd *cobra.Command, w whichFile, key string,
 	write func(file string, inProject bool) error) (file string, err error) {
 	file, inProject, err := w.file(a, key)
@@ -392,8 +394,8 @@ func sensitive(file string) (content []byte, found []string, err error) {
 }
 
 // checkNamed returns an error if value names a missing profile or an invalid address, because every later command would
-// fail. everywhere says that the setting applies to all folders. It then also returns an error for an address that
-// names a place in the store: see errOnePlace.
+// fail. If everywhere is true, the setting applies to all folders. An address with a place in the store is then an
+// error too: see errOnePlace.
 func checkNamed(key, value string, everywhere bool) error {
 	var err error
 	var t *storeurl.Target
@@ -409,8 +411,8 @@ func checkNamed(key, value string, everywhere bool) error {
 	return err
 }
 
-// errOnePlace returns the error for a setting that gives all folders the same place in a store. Each folder needs its
-// own place.
+// errOnePlace returns the error for an address that gives all folders the same schema, index or class of a server. Each
+// folder needs its own.
 func errOnePlace(t *storeurl.Target) error {
 	return withHint(sheaf.Invalidf("store %s names the %s %s, and your own settings apply to every folder: all "+
 		"folders would fill that one %[2]s", t, t.PlaceKind(), t.Place),

@@ -94,7 +94,8 @@ type copyJSON struct {
 	TookMS    float64 `json:"took_ms"`         // the time of the copy, in milliseconds
 }
 
-// withStore returns a copy of the app whose settings name another store. flag is the flag that gave this store.
+// withStore returns a copy of the app whose settings name another store. flag is the flag that named this store, for
+// errors.
 func (a *app) withStore(flag, store string) *app {
 	b, c := *a, *a.config
 	c.Store.URL, c.Refresh, c.BM25 = store, true, config.BM25Exact
@@ -148,8 +149,8 @@ func (a *app) copyTo(cmd *cobra.Command, o *copyOptions) error {
 	})
 }
 
-// checkGiven returns an error if `sheaf copy --given` has the same store as source and target. It also returns one if
-// the index never used the source.
+// checkGiven checks the stores of `sheaf copy --given`. It returns an error if the source is also the target. Another
+// error is a source in --from that the index never used.
 func (a *app) checkGiven(folder string, c *config.Config, o *copyOptions) error {
 	base, _, err := a.finder(c).Find(a.workFolder(folder))
 	if err != nil {
@@ -177,8 +178,8 @@ func (a *app) checkGiven(folder string, c *config.Config, o *copyOptions) error 
 	return nil
 }
 
-// copyGiven copies documents that came over HTTP if o asks for it, and returns their number. If o does not ask for it,
-// copyGiven prints a note about the documents that stay in the old store.
+// copyGiven copies documents that came over HTTP into the store of into, and returns their number. Without the flag
+// --given, it copies nothing and prints a note about the documents that stay in the old store.
 func (a *app) copyGiven(ctx context.Context, into *session, o *copyOptions) (int, error) {
 	from := cmp.Or(o.from, a.config.Store.URL, collection.EngineStore)
 	dir, err := a.placeOf(into.Base, "--from", from)
@@ -196,8 +197,8 @@ func (a *app) copyGiven(ctx context.Context, into *session, o *copyOptions) (int
 	return 0, err
 }
 
-// placeOf returns the folder that the store at address has inside the index at base. flag is the flag with this
-// address, for errors.
+// placeOf returns the folder, in the index at base, that has the catalog for the store at address. flag is the flag
+// with this address, for errors.
 func (a *app) placeOf(base location.Location, flag, address string) (string, error) {
 	target, err := a.withStore(flag, address).configuredStore(filepath.Base(location.Finder{}.Own(base.Root).Dir))
 	if err != nil || target == nil {
@@ -209,8 +210,8 @@ func (a *app) placeOf(base location.Location, flag, address string) (string, err
 // verifySample is the number of copied chunks that verifyCopy compares with their source.
 const verifySample = 200
 
-// verifyCopy checks the store after a copy. It compares the counts, and searches for every chunk by ID and by tree.
-// If the server can lose vectors, it also searches by meaning.
+// verifyCopy checks the store after a copy, and returns an error if something is missing. It compares the counts, and
+// searches for every chunk by ID and by tree. If the server can lose vectors, it also searches by meaning.
 func (s *session) verifyCopy(ctx context.Context) (*copyJSON, error) {
 	out := &copyJSON{Schema: "sheaf.copy/1", Store: s.StoreName(), Documents: s.View.Docs(), Chunks: s.View.Chunks()}
 	if r, ok := s.Backend.(store.Reporter); ok {
@@ -388,7 +389,8 @@ func (s *session) copyState(from string) (copyState, error) {
 	return copyState{From: from}, nil
 }
 
-// stageCatalog copies the catalog to a temporary place in an index folder. replaceCatalog then only renames it.
+// stageCatalog copies the catalog of the index in dir to a new folder beside the catalog, and returns this folder. Then
+// replaceCatalog only has to rename folders.
 func stageCatalog(dir string) (staged string, err error) {
 	staged = location.CatalogDir(dir) + ".copy"
 	if err := os.RemoveAll(staged); err != nil {
@@ -400,7 +402,7 @@ func stageCatalog(dir string) (staged string, err error) {
 	return staged, nil
 }
 
-// replaceCatalog replaces the catalog in dir with the catalog that stageCatalog copied.
+// replaceCatalog replaces the catalog of the index in dir with the copy in the folder staged.
 func replaceCatalog(staged, dir string) error {
 	old := location.CatalogDir(dir) + ".old"
 	if err := os.RemoveAll(old); err != nil {
@@ -416,7 +418,7 @@ func replaceCatalog(staged, dir string) error {
 }
 
 // moveAlias makes an alias on the server lead to the store of the session. It also replaces the catalog of the alias by
-// a copy of the session's catalog. It makes the copy first, so that alias and catalog differ only for a short time.
+// a copy of the session's catalog. The copy is made first, so alias and catalog differ only for a short time.
 func (s *session) moveAlias(ctx context.Context, alias string) error {
 	if s.Target == nil {
 		return withHint(fmt.Errorf("%w: the engine has no aliases", sheaf.ErrUnsupported), "leave --alias out")

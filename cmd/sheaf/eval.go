@@ -261,7 +261,7 @@ func (a *app) evalOne(ctx context.Context, arg string, e eval.Evaluation, in ind
 	return r, err
 }
 
-// givenRuns reads run files. When several runs have the same name, it appends the file name to each.
+// givenRuns reads run files. It adds the file name to the name of each run that shares its name with another run.
 func givenRuns(d *dataset.Dataset, files []string) ([]*eval.Run, error) {
 	var runs []*eval.Run
 	named := map[string]int{}
@@ -362,7 +362,8 @@ type minimum struct {
 	value   float64
 }
 
-// boundsOf parses the values of --fail-below. It adds the measures in them to *measures if they are missing.
+// boundsOf parses the values of --fail-below. It appends their measures to *measures, unless *measures has them
+// already.
 func boundsOf(texts []string, measures *[]metric.Measure) ([]minimum, error) {
 	var out []minimum
 	for _, text := range texts {
@@ -386,7 +387,8 @@ func boundsOf(texts []string, measures *[]metric.Measure) ([]minimum, error) {
 	return out, nil
 }
 
-// checkBounds returns an error of status 1 if a measure of a data set's first column is below its bound.
+// checkBounds prints each measure of a data set's first column that is below its bound. If there is one, it returns an
+// error with exit status 1.
 func (a *app) checkBounds(bounds []minimum, reports []*eval.Report) error {
 	failed := false
 	for _, r := range reports {
@@ -450,8 +452,9 @@ func cutParam(param string) (name string, values []string, err error) {
 	return name, strings.Split(list, ","), nil
 }
 
-// evalIndexing returns the options for indexing data sets. The folder for the data, Cache, comes from o or is the
-// user's cache folder. The chunker and the models come from a.config. If o.words is true, there are no models.
+// evalIndexing returns the options for indexing data sets. The field Cache is the folder for the indexes: the flag in
+// o, or else the user's cache folder. The chunker and the models come from a.config. If o.words is true, there are no
+// models.
 func (a *app) evalIndexing(ctx context.Context, o evalOptions) (indexing.Options, error) {
 	c := a.config
 	in := indexing.Options{Cache: o.cache, Making: a.making(), Fresh: o.fresh}

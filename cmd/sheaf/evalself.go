@@ -86,8 +86,8 @@ func checkCount(flag string, n int) error {
 	return nil
 }
 
-// withOwn opens the index of a folder as a collection to evaluate with the wanted queries, and then calls run. args has
-// the folder, or is empty for the folder of --in or the current folder.
+// withOwn opens the index of a folder, makes the wanted queries from its documents, and calls run with this collection.
+// args has the folder. If args is empty, the folder is the value of --in or the current folder.
 func (a *app) withOwn(cmd *cobra.Command, args []string, wanted self.Wanted,
 	run func(*session, *eval.Collection) error) error {
 	if err := checkCount("--queries", wanted.PerKind); err != nil {

@@ -23,7 +23,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// exports are the files that sheaf export can write. Each entry has the default address of its store.
+// exports are the files that sheaf export can write, one per subcommand. address is the default of its flag --for, and
+// kinds are the kinds of store that it accepts.
 var exports = []struct {
 	name, address, about string
 	kinds                []string

@@ -22,7 +22,8 @@ const (
 	maxHead      = 256 << 10
 )
 
-// httpServer is the HTTP server at one address. The program can replace its handler without closing connections.
+// httpServer is an HTTP server that listens at one address. setHandler replaces its handler without closing
+// connections.
 type httpServer struct {
 	server  *http.Server
 	ended   chan error // holds the error that ended the server
@@ -73,7 +74,7 @@ func (s *httpServer) wait(ctx context.Context) error {
 	}
 }
 
-// close stops the server. It waits for running requests, for at most graceTimeout. Callers may call it twice.
+// close stops the server. It waits for running requests, for at most graceTimeout. A second call does nothing.
 func (s *httpServer) close() error {
 	grace, cancel := context.WithTimeout(context.Background(), graceTimeout)
 	defer cancel()
@@ -85,7 +86,8 @@ func (s *httpServer) close() error {
 	return err
 }
 
-// serveUntil serves until ctx ends. It then waits for running requests and returns nil.
+// serveUntil serves until ctx ends or the server fails. It then waits for running requests. It returns nil unless the
+// server failed.
 func serveUntil(ctx context.Context, listener net.Listener, handler http.Handler) error {
 	s := startServer(listener, handler)
 	return errors.Join(s.wait(ctx), s.close())

@@ -148,8 +148,8 @@ func (s *session) index(ctx context.Context, trees []catalog.Tree) error {
 	return s.print(out, func() { s.printIndexed(out, report) })
 }
 
-// otherSettings lists the settings that differ from those with which the index was made. They take effect when the user
-// rebuilds the index.
+// otherSettings returns a note for each setting that differs from the value with which the index was made. A new value
+// takes effect when the user rebuilds the index.
 func (s *session) otherSettings() (list []string) {
 	made := s.View.Settings()
 	o, err := configuredChunker(s.config)
@@ -213,8 +213,8 @@ const (
 	fewBytes = 4 << 20
 )
 
-// saveMemory sets Go's default of 100 percent, so that the process collects garbage more often. It also limits the
-// heap. Call adjust from time to time, to compute the limit again:
+// saveMemory makes the process collect garbage more often, at Go's default of 100 percent, and limits the heap. Call
+// adjust from time to time, to compute the limit again:
 //   - allowed = files + indexMemory, where files is the size of the indexed text in bytes
 //   - limit = allowed minus the engine's memory outside the heap, but at least allowed / 2
 //

@@ -54,8 +54,8 @@ func (s *session) keys() (*access.Keys, error) {
 	return access.OpenKeys(s.Where.Keys())
 }
 
-// unwritten returns err, an error of writing keys. If the rights or the disk space do not suffice, it adds advice.
-// Advice to repair the index would not help.
+// unwritten adds advice to err, an error of writing keys, if the process lacks rights or disk space. It never advises a
+// repair of the index, which would not help.
 func (s *session) unwritten(err error) error {
 	if vfs.Forbidden(err) || vfs.NoSpace(err) {
 		return s.Advise(err)
@@ -150,7 +150,8 @@ func (s *session) addKey(ctx context.Context, keys *access.Keys, g access.Grant)
 	return nil
 }
 
-// noteUnmatched notes each name of g's access list, and each part of its filter, that no document has.
+// noteUnmatched prints a note for each name in the access list of g that no document has. It does the same for each
+// part of the filter of g.
 func (s *session) noteUnmatched(ctx context.Context, g access.Grant) {
 	if s.View.Docs() == 0 {
 		return // later documents may have them

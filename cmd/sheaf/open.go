@@ -27,8 +27,8 @@ func (a *app) finder(c *config.Config) location.Finder {
 	return location.Finder{Data: c.DataDir, Index: a.index, Approved: trust().FolderApproved}
 }
 
-// workFolder returns the folder that a command works on, usually folder. With --index but without --in, it is the
-// indexed folder, unless folder is inside that folder.
+// workFolder returns the folder that a command works on, which is usually the parameter folder. With --index but
+// without --in, it is the folder of that index, unless the parameter folder is inside it.
 func (a *app) workFolder(folder string) string {
 	if a.index != "" && a.in == "" {
 		if r, err := location.ReadRecord(a.index); err == nil {
@@ -72,7 +72,8 @@ func (a *app) open(cmd *cobra.Command, o openOptions) (*session, error) {
 	return a.openIndex(cmd.Context(), folder, where, o, nil)
 }
 
-// place finds the index for a folder. The result in is the folder that the command works on: see workFolder.
+// place finds the index for a folder. The result in is the folder that the command works on: see workFolder. The index
+// at the place where may be missing.
 func (a *app) place(folder string) (in string, where location.Location, err error) {
 	in = a.workFolder(folder)
 	where, notices, err := a.finder(a.config).Find(in)
@@ -83,8 +84,8 @@ func (a *app) place(folder string) (in string, where location.Location, err erro
 	return in, where, nil
 }
 
-// These are the values of GOGC for commands that answer queries. They use little memory, so collecting less saves time.
-// A server keeps more in memory than one search.
+// These are the values of GOGC for commands that answer queries, in percent. Such commands use little memory, so
+// collecting garbage less often saves time. The value for a server is lower, because a server keeps more in memory.
 const (
 	searchGCPercent = 400
 	serverGCPercent = 300
@@ -128,8 +129,7 @@ func (a *app) openIndex(ctx context.Context, folder string, where location.Locat
 	return a.openIndex(ctx, folder, a.finder(a.config).Own(folder), o, check)
 }
 
-// ofStore returns an error of the store with the name of the flag that chose the store. It returns other errors
-// unchanged.
+// ofStore adds to an error of the store the name of the flag that chose the store. It returns other errors unchanged.
 func (a *app) ofStore(err error) error {
 	if _, ok := errors.AsType[collection.StoreError](err); ok && a.storeFlag != "" {
 		return fmt.Errorf("%s: %w", a.storeFlag, err)
@@ -147,7 +147,7 @@ func (s *session) openModels() (err error) {
 	return err
 }
 
-// server returns the server that the settings name, or nil for the engine.
+// server returns the server that the settings name as the store, or nil if the engine stores the chunks.
 func (s *session) server() (store.Opener, error) {
 	target, err := s.configuredStore(filepath.Base(location.Finder{}.Own(s.Where.Root).Dir))
 	if err != nil || target == nil {

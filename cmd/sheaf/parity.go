@@ -138,8 +138,8 @@ func kindOf(address string) string {
 	return kind
 }
 
-// countedAlike returns the value of the setting bm25 with which the engine counts words like the other store. For two
-// servers the value has no effect.
+// countedAlike returns the value of the setting bm25 for a comparison of two kinds of store. If one of them is the
+// engine, it then counts words like the other store. For two servers the value has no effect.
 func countedAlike(first, other string) string {
 	switch parity.Engine {
 	case first:
@@ -150,7 +150,7 @@ func countedAlike(first, other string) string {
 	return config.BM25Exact
 }
 
-// alikeTexts say how the engine counted words for a comparison, by the value of the setting bm25.
+// alikeTexts explains, for each value of the setting bm25, how the engine counted words for a comparison.
 var alikeTexts = map[string]string{
 	config.BM25Lucene:   "the engine counts lengths as Lucene keeps them; exact: with exact lengths",
 	config.BM25Weaviate: "the engine's idf counts all chunks, as Weaviate's; exact: the chunks that have the field",

@@ -20,7 +20,7 @@ func printExplanation(w io.Writer, out *terminal.Output, e sheaf.Explanation, in
 	a.print(plainly(e), indent)
 }
 
-// formulaPrinter prints explanations. It explains a number once, even if several formulas use the number.
+// formulaPrinter prints explanations. If a number occurs in several formulas, it prints the parts of this number once.
 type formulaPrinter struct {
 	w         io.Writer
 	out       *terminal.Output
@@ -130,8 +130,8 @@ func plainly(e sheaf.Explanation) sheaf.Explanation {
 	return e
 }
 
-// joinLabels joins two labels of one number, of a step and of its only part. The result keeps a rank, a term in quotes,
-// and the "#slug" that names a passage.
+// joinLabels joins the labels of a step and of its only part, because the two show one number. The result keeps a rank,
+// a term in quotes, and the "#slug" that names a passage.
 func joinLabels(outer, inner string) string {
 	ranked, term := strings.HasPrefix(outer, "rank "), strings.Contains(inner, `"`)
 	slug := strings.LastIndexByte(outer, '#')

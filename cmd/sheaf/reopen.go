@@ -17,8 +17,8 @@ const reopenStep = time.Second
 // errGrown asks the caller to reopen the index, because most text of the index is now in another language.
 var errGrown = errors.New("the language of the index changed")
 
-// damagedRest is the minimum time between two repairs of an index, because the disk may be full or broken. Until the
-// next repair, the server answers from the intact parts.
+// damagedRest is the minimum time between two repairs of an index. A repair may fail again and again, for example on a
+// full disk. Until the next repair, the server answers from the intact parts.
 const damagedRest = time.Minute
 
 // refusedRest is the time between two attempts to open an index that was open before. An attempt can fail because
@@ -75,8 +75,9 @@ type eventSource interface {
 	Damage() error
 }
 
-// untilReplaced waits until the index was remade or needs a repair, or until ctx ends. While a damaged index cannot be
-// repaired yet, it keeps waiting, and the intact parts answer.
+// untilReplaced waits until the index must be opened again, and returns the reason as an error. The index was remade,
+// needs a repair, or should have another language. While a damaged index cannot be repaired yet, untilReplaced keeps
+// waiting. When ctx ends, it returns nil.
 func (s *session) untilReplaced(ctx context.Context, door eventSource) error {
 	damaged, rested := door.Damaged(), (<-chan time.Time)(nil)
 	for {

@@ -159,7 +159,8 @@ func (a *app) withIndex(cmd *cobra.Command, o openOptions, run func(*session) er
 	return run(s)
 }
 
-// onIndex returns a function for a command's RunE. It opens the index and calls the function run.
+// onIndex returns a function for the field RunE of a command. This function opens the index of the command's folder,
+// calls run, and closes the index.
 func (a *app) onIndex(o openOptions, run func(*cobra.Command, *session, []string) error,
 ) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {

@@ -134,7 +134,8 @@ func addFolders(ctx context.Context, index string, folders []string) error {
 	return nil
 }
 
-// serveArguments returns arguments for sheaf serve: the folder, and the flags that the user set.
+// serveArguments returns the arguments with which a service starts sheaf. They are serve, the folder, the index, and
+// the flags that the user set.
 func serveArguments(folder, index string, flags *pflag.FlagSet) []string {
 	args := []string{"serve", "--in", folder}
 	if index != "" {

@@ -34,7 +34,8 @@ import (
 type session struct {
 	*app
 	*collection.Index
-	// scanner reads the folder's files if the profile needs no index. With a scanner, Catalog is empty and Backend nil.
+	// scanner reads the folder's files if the profile needs no index; otherwise it is nil. With a scanner, Catalog is
+	// empty and Backend nil.
 	scanner  *scan.Scanner
 	files    int              // files that the last query read
 	expander *search.Expander // rewrites queries; nil if no chat model is set
@@ -140,7 +141,8 @@ func (s *session) resolve(ctx context.Context, text string) (address.Target, err
 // behindName matches the end of an address that follows the file name: a heading or line numbers.
 var behindName = regexp.MustCompile(`(#.*|(:\d+){1,2})$`)
 
-// leftOut says why the index skipped the file that an address names. If it skipped none, leftOut is "".
+// leftOut says why the index lacks the file that an address names. If no such file exists, or the index has it, leftOut
+// returns "".
 func (s *session) leftOut(ctx context.Context, address string) string {
 	full := behindName.ReplaceAllString(address, "")
 	if !filepath.IsAbs(full) {
@@ -184,7 +186,7 @@ func (s *session) paths() []string {
 	return paths
 }
 
-// searchOptions are the flags of all searching commands.
+// searchOptions are the flags of the commands that search.
 type searchOptions struct {
 	collection.SearchRequest
 	set []string
@@ -220,7 +222,7 @@ func (s *session) request(o *searchOptions) (q collection.SearchRequest, err err
 	return q, err
 }
 
-// read calls ask with a reader of the index. If the profile scans files, the reader reads the files instead.
+// read calls ask with a reader of the index. If the profile scans files, this reader searches the files, not an index.
 func read[T any](s *session, ask func(r *collection.Reader) (T, error)) (answer T, err error) {
 	c, err := s.Ask(s.scanner, s.expander)
 	if err != nil {

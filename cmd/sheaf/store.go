@@ -52,7 +52,7 @@ func (a *app) configuredStore(name string) (*storeurl.Target, error) {
 	return t, err
 }
 
-// countsAs returns a value of the setting bm25: with it, the engine counts words like a store of this kind.
+// countsAs returns the value of the setting bm25 with which the engine counts words like a store of this kind.
 func countsAs(kind string) string {
 	switch kind {
 	case "opensearch", "elasticsearch":
@@ -63,7 +63,7 @@ func countsAs(kind string) string {
 	return config.BM25Exact
 }
 
-// gatherMemory is in bytes. When the chunks in memory reach this size, the engine writes a part of the index.
+// gatherMemory limits the chunks that the engine collects in memory, in bytes. At this size it writes them to the disk.
 const gatherMemory = 48 << 20
 
 func engineOptions(c *config.Config) embedded.Options {

@@ -262,8 +262,8 @@ func (t *tuning) fieldParameters() ([]tune.Parameter, error) {
 	return out, nil
 }
 
-// searched returns the parameters to tune. These are the ones in named. If named is empty, they are all that can change
-// the order of results.
+// searched returns the parameters to tune. Each text in named has a parameter with the values to try. If named is
+// empty, searched returns all parameters that can change the order of results.
 func searched(p *profile.Profile, named []string) ([]tune.Parameter, error) {
 	var out []tune.Parameter
 	for _, text := range named {

@@ -34,8 +34,8 @@ changed something is one line of JSON.`,
 	return cmd
 }
 
-// watch updates the index. It returns when the command ends, or when the caller must reopen the index. It sets *first
-// to false after the first run.
+// watch keeps the index up to date. It returns when the command ends, or when the caller must reopen the index. It sets
+// *first to false after the first run.
 func (a *app) watch(cmd *cobra.Command, open openOptions, first *bool) error {
 	s, err := a.open(cmd, open)
 	if err != nil {
@@ -87,8 +87,8 @@ type watchJSON struct {
 	Error   string            `json:"error,omitempty"` // why the run failed
 }
 
-// printChanges prints the changes of an indexing run. For people, it also prints a first run without changes. After a
-// failed run watching goes on, because the next run may succeed.
+// printChanges prints the changes of an indexing run, or err if the run failed. A run without changes prints nothing,
+// except the first run, which it reports to people.
 func (s *session) printChanges(report *ingest.Report, err error, first bool) {
 	s.NoteFolders(report)
 	if err == nil && !report.Changes() && (s.json || !first) {

@@ -135,7 +135,8 @@ func Load(opts Options) (*Config, error) {
 	return c, nil
 }
 
-// set parses value for key and records its origin. A relative path from a file starts at the folder of that file.
+// set parses value, stores it under key and records its origin. A relative path is relative to the folder of the file
+// that has it, or to the working folder.
 func (c *Config) set(key *Key, value any, origin Origin) error {
 	parsed, err := key.parse(value)
 	switch {

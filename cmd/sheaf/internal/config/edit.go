@@ -129,7 +129,8 @@ func scalarText(key *Key, values []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// plain matches the texts that YAML reads as text without quotes. The words of reserved have another meaning.
+// plain matches the texts that YAML reads as text even without quotes. The exceptions are the words in reserved, which
+// YAML may read as booleans or null.
 var (
 	plain    = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*$`)
 	reserved = []string{"true", "false", "null", "yes", "no", "on", "off"}
@@ -143,7 +144,7 @@ func quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// sameBut reports whether two lists have equal entries, if entries of the key name are ignored.
+// sameBut reports whether two lists have equal entries. It ignores entries of the key called name.
 func sameBut(old, edited []entry, name string) bool {
 	values := func(entries []entry) map[string]string {
 		m := map[string]string{}

@@ -108,7 +108,7 @@ func (p *parsed) addMap(prefix string, node ast.Node) error {
 	return nil
 }
 
-// setValue sets the value of e, and the last line of this value.
+// setValue sets the fields value and last of e from a node of the file.
 func (p *parsed) setValue(e *entry, node ast.Node) (err error) {
 	e.last = max(e.keyLine, e.line)
 	sequence, ok := node.(*ast.SequenceNode)

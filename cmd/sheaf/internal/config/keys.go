@@ -146,7 +146,8 @@ const (
 	BM25Weaviate = "weaviate"
 )
 
-// A file may set the section embedderGroup to a plain value, as in "embedder: none". This sets embedderKey.
+// embedderGroup is the section of settings that a file may also set to a plain value, as in "embedder: none". This
+// value belongs to the key embedderKey.
 const (
 	embedderGroup = "embedder"
 	embedderKey   = "embedder.use"
@@ -309,13 +310,13 @@ var keys = []Key{
 		Help: "folder that holds the indexes; empty for sheaf in the user's data folder"},
 }
 
-// keyEnv returns a setting whose value is the name of an environment variable that holds a secret.
+// keyEnv describes a setting whose value is the name of an environment variable that holds a secret.
 func keyEnv(prefix, secret string) Key {
 	return Key{Name: prefix + "key_env", pattern: regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)?$`),
 		trust: anyValue("it names a secret that is sent out"), Help: "environment variable that holds " + secret}
 }
 
-// keyFile returns a setting whose value is the path of a file that holds a secret.
+// keyFile describes a setting whose value is the path of a file that holds a secret.
 func keyFile(prefix, secret string) Key {
 	return Key{Name: prefix + "key_file", Path: true, trust: anyValue("it names a file whose content is sent out"),
 		Help: "file that holds " + secret}

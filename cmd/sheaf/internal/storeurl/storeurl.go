@@ -54,7 +54,7 @@ type Secrets struct {
 type Target struct {
 	// Kind is the scheme of the address, one of kinds.
 	Kind string
-	// Place is a schema, an index or a class of the server. Named says that the address names the Place.
+	// Place is the name of a schema, an index or a class of the server. Named says that the address gives this name.
 	Place   string
 	Named   bool
 	url     *url.URL // with the first host
@@ -290,7 +290,7 @@ func (t *Target) Open(ctx context.Context, a *analysis.Analyzer, vectors []store
 	return st, advise(err)
 }
 
-// advise adds advice to an error if the program does not trust the server's certificate.
+// advise adds advice to err if this program does not trust the server's certificate. It returns other errors unchanged.
 func advise(err error) error {
 	var untrusted *tls.CertificateVerificationError
 	var unknown x509.UnknownAuthorityError // from a driver that checks certificates itself
@@ -307,7 +307,7 @@ func advise(err error) error {
 	return err
 }
 
-// server has the operations that every kind of store has: open, check and remove.
+// server has the operations of one store: open it, check it, remove it, and export its definition.
 type server struct {
 	open    func(context.Context) (store.Backend, error)
 	examine func(context.Context) []store.Finding
@@ -315,7 +315,7 @@ type server struct {
 	export  func() (any, error) // returns SQL, or a value to write as JSON
 }
 
-// serverOf makes a server from the functions of one store package. o are the options for these functions.
+// serverOf makes a server from the functions of one store package. It calls them with the options o.
 func serverOf[O any, S store.Backend](o O, open func(context.Context, O) (S, error),
 	examine func(context.Context, O) []store.Finding, drop func(context.Context, O) error,
 	export func() (any, error)) *server {

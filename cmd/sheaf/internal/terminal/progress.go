@@ -27,7 +27,8 @@ const (
 	progressInterval = 100 * time.Millisecond
 )
 
-// NewProgress starts the clock. The parameter out is usually the error stream of the process.
+// NewProgress returns a progress line that begins with label, and starts its clock. out is usually the error stream of
+// the process.
 func NewProgress(out *Output, label string) *Progress {
 	return &Progress{out: out, label: label, start: time.Now()}
 }
@@ -76,8 +77,8 @@ const (
 )
 
 // progressLine returns the line to show. The bar gets the space in width columns that the label and the numbers leave
-// free. done and total count units; a total of 0 means unknown. done includes the units of earlier work, which earlier
-// counts. elapsed is the time for the done - earlier new units.
+// free. done and total count units; a total of 0 means unknown. done includes the earlier units, which earlier work
+// did. elapsed is the time for the other units.
 func progressLine(label, unit string, earlier, done, total int, bytes int64, elapsed time.Duration, width int) string {
 	var b strings.Builder
 	if total > 0 {

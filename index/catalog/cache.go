@@ -10,7 +10,7 @@ type caches struct {
 	outlines  lru.Cache[sheaf.ID, *sheaf.Outline]
 	records   lru.Cache[sheaf.ID, *Record]
 	texts     lru.Cache[sheaf.ID, sourceText]
-	links     lru.Cache[sheaf.ID, []sheaf.ID] // every query needs them; a size counts the linked documents
+	links     lru.Cache[sheaf.ID, []sheaf.ID] // every query needs them; the size of an entry grows with its links
 	backlinks lru.Cache[sheaf.ID, []sheaf.ID]
 	names     lru.Cache[calledBy, *sameName]
 	folders   lru.Cache[string, int] // sizes of folders, by tree, ":" and folder

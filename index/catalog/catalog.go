@@ -33,12 +33,12 @@ import (
 // sheaf.ErrUnavailable, because indexing again helps.
 var ErrStale = fmt.Errorf("%w: changed since it was indexed", sheaf.ErrUnavailable)
 
-// ErrUnread means that a source file cannot be read, because of its rights or its disk. It wraps sheaf.ErrUnavailable,
-// because a user may repair that.
+// ErrUnread means that a source file exists but cannot be read, because of its permissions or its disk. It wraps
+// sheaf.ErrUnavailable, because a user may repair that.
 var ErrUnread = fmt.Errorf("%w: cannot be read", sheaf.ErrUnavailable)
 
-// ErrMisfiled means that a stored table is not the one that this program makes of the records. The table is damaged, or
-// another version of the program wrote it. ErrMisfiled wraps sheaf.ErrCorrupt.
+// ErrMisfiled means that a stored table differs from the table that this program makes of the same records. The table
+// is damaged, or another version of the program wrote it. ErrMisfiled wraps sheaf.ErrCorrupt.
 var ErrMisfiled = fmt.Errorf("%w: stored under another name", sheaf.ErrCorrupt)
 
 // Hash is the 128-bit XXH3 hash of a file's content. Different contents have different hashes, unless someone makes a
@@ -77,7 +77,7 @@ type Skip struct {
 	ModTime int64 `json:"mod_time,omitempty"`
 }
 
-// Tree is a folder of documents, and the name of the tree, with which IDs begin.
+// Tree is a set of documents, in a folder or given by programs. The IDs of its documents begin with its name.
 type Tree struct {
 	Name string `json:"name"`
 	Root string `json:"root"` // absolute; "" when the documents have no source files
@@ -101,7 +101,7 @@ func TreeName(root string, taken ...string) string {
 	return name
 }
 
-// Settings describe how a collection was made. If most of them change, all documents must be indexed again.
+// Settings describe how a collection was made. After most changes of settings, all documents must be indexed again.
 type Settings struct {
 	Trees []Tree `json:"trees"`
 	// Chunker is the name of the chunker with its options. Analyzer is the name of the analyzer with its version.
@@ -150,8 +150,8 @@ type payload struct {
 	// Skipped and Pending are the names of the files that hold these lists.
 	Skipped string `json:"skipped,omitempty"`
 	Pending string `json:"pending,omitempty"`
-	// Copy is the name of a file with a copy of the settings, without Extra. If the manifest is damaged, settings that
-	// people made by hand survive in this file.
+	// Copy names a file with a copy of the settings, without Extra. If the manifest is damaged, the settings can be
+	// read from this file.
 	Copy   string `json:"copy,omitempty"`
 	Skips  int    `json:"skips"`
 	Docs   int    `json:"docs"`
@@ -215,8 +215,8 @@ type Catalog struct {
 
 var errClosed = fmt.Errorf("%w: the catalog is closed", sheaf.ErrUnavailable)
 
-// Open opens the catalog in a folder. If the folder has none, Open creates an empty one. Other
-// errors wrap sheaf.ErrCorrupt, or sheaf.ErrUnsupported for another version.
+// Open opens the catalog in a folder. If the folder has no catalog, Open starts with an empty one. Damage wraps
+// sheaf.ErrCorrupt, and another version of the format wraps sheaf.ErrUnsupported.
 func Open(fsys vfs.FS, dir string, o Options) (*Catalog, error) {
 	if fsys == nil {
 		return nil, sheaf.Invalidf("open catalog: a file system is needed")
@@ -254,7 +254,7 @@ func (c *Catalog) load() (*View, error) {
 	return view, nil
 }
 
-// headless reports whether the folder has segments but no manifest, which would name them.
+// headless reports whether the folder has segments. If it has no manifest, which names them, it is damaged.
 func (c *Catalog) headless() bool {
 	names, err := c.fs.List(c.dir)
 	return err == nil && slices.ContainsFunc(names, func(name string) bool {
@@ -264,8 +264,8 @@ func (c *Catalog) headless() bool {
 	})
 }
 
-// begin publishes an empty generation before the first segment is written. Otherwise a crash during the first update
-// could leave segments without a manifest, which means damage.
+// begin returns the number of the current generation. If there is none, begin publishes an empty generation. Without
+// it, a crash during the first update could leave segments without a manifest, which means damage.
 func (c *Catalog) begin(view *View) (generation uint64, err error) {
 	if view.Generation() > 0 {
 		return view.Generation(), nil
@@ -328,8 +328,8 @@ func (c *Catalog) View() *View {
 	return c.current
 }
 
-// Reload loads the generation that another process published last. Meanwhile no other call of Reload and no change may
-// run; [Catalog.Follow] has no such limit.
+// Reload loads the generation that another process published last. The caller must not call Reload or change the
+// catalog at the same time; [Catalog.Follow] has no such limit.
 func (c *Catalog) Reload() error {
 	newer, err := c.newer()
 	if err != nil || !newer {
@@ -365,8 +365,8 @@ func (c *Catalog) newer() (bool, error) {
 	return !none && generation != c.current.Generation(), nil
 }
 
-// Follow does what Reload does, and is safe for concurrent use, even while this process changes the catalog. If there
-// is no newer generation, Follow does not wait.
+// Follow does what Reload does, and is safe for concurrent use, even while this process changes the catalog. It waits
+// for such a change only if there is a newer generation.
 func (c *Catalog) Follow() error {
 	newer, err := c.newer()
 	if err != nil || !newer {
@@ -392,8 +392,8 @@ func (c *Catalog) replace(view *View) {
 	old.Close()
 }
 
-// Hold takes the writer's lock, and keeps it until the caller calls release. So no other process writes between the
-// caller's updates. If another process has the lock, the error wraps sheaf.ErrUnavailable and names the owner.
+// Hold takes the writer's lock, so that no other process writes between the caller's updates. The caller must call
+// release. If another process has the lock, the error wraps sheaf.ErrUnavailable and names the owner.
 func (c *Catalog) Hold() (release func() error, err error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()

@@ -30,7 +30,7 @@ type decoder struct {
 
 func (d *decoder) fail() { d.bad, d.pos = true, len(d.b) }
 
-// uint reads a number. If it does not fit an int, this is a fault.
+// uint reads a number. A number that does not fit an int is a fault.
 func (d *decoder) uint() int {
 	n, size := binary.Uvarint(d.b[d.pos:])
 	if size <= 0 || n > math.MaxInt32 && n > uint64(math.MaxInt) {
@@ -68,7 +68,7 @@ func (d *decoder) byte() byte {
 	return 0
 }
 
-// f64 reads the number of a property's value. NaN is a fault.
+// f64 reads a floating-point number. NaN is a fault.
 func (d *decoder) f64() float64 {
 	b := d.take(8)
 	if b == nil {

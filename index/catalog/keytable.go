@@ -12,7 +12,7 @@ import (
 // keyBits is the number of bits that encode the kind of an item.
 const keyBits = 3
 
-// keyItem says that a document has a key, the hash of a name. kind says how the document has the name; see kindPath and
+// keyItem says that a document has a name, or that its links contain the name. kind says in which way; see kindPath and
 // pointPath.
 type keyItem struct {
 	key  uint64 // see keyOf

@@ -16,21 +16,21 @@ import (
 // the names of its documents and the names that their links point at. Both are looked up by hash. So resolving a
 // link, or finding the links to a document, needs no scan and is always up to date.
 
-// These are the ways in which a document can have a name, as kinds of items.
+// These kinds of keyItem say how a document has a name.
 const (
 	kindPath   = iota // its path
 	kindName          // its file name
 	kindAlias         // one of its aliases
-	kindFolder        // the name of the folder that it stands for
+	kindFolder        // the name of its folder, if a link to the folder means the document
 )
 
-// These are the ways in which a link can name its target, as kinds of items.
+// These kinds of keyItem say how a link names its target.
 const (
 	pointPath     = iota // by a path, without the ending of Markdown files
 	pointMd              // by a path that ended with .md
 	pointMarkdown        // by a path that ended with .markdown
 	pointName            // by a name without folders
-	pointOther           // the link itself must be read
+	pointOther           // in another way: the link itself must be read
 	pointMdx             // by a path that ended with .mdx
 	pointSite            // by a path that may start at the root of a site: the link itself must be read
 )
@@ -93,8 +93,8 @@ type calledBy struct {
 	kind int
 }
 
-// sameName has the documents with one name. They are sorted by the number of path parts, then by the length of the
-// path, then by ID.
+// sameName has the documents with one name. The order is by number of path parts, then by length of the path, then by
+// path.
 type sameName struct {
 	all []namedDocument
 	// byFolder has the same documents by folder; each list has the same order. Thousands of documents may share a name,
@@ -102,14 +102,15 @@ type sameName struct {
 	byFolder map[string][]namedDocument
 }
 
-// namedDocument is a document that has a name. plain is its folded path without a Markdown ending.
+// namedDocument is a document that has a name. plain is its folded path without a Markdown ending, suffix is this
+// ending.
 type namedDocument struct {
 	id            sheaf.ID
 	plain, suffix string
 }
 
-// ends reports whether the path of the document ends with the folded path plain, and has the suffix. If suffix is "",
-// ends does not test the suffix.
+// ends reports whether the last parts of the document's path are the folded path plain, with this Markdown ending. If
+// suffix is "", any ending fits.
 func (c *namedDocument) ends(plain, suffix string) bool {
 	rest, ok := strings.CutSuffix(c.plain, plain)
 	return ok && (rest == "" || strings.HasSuffix(rest, "/")) && (suffix == "" || suffix == c.suffix)
@@ -140,9 +141,8 @@ func (v *View) documentsNamed(key uint64, kind int) *sameName {
 	return found
 }
 
-// nearest returns the first document in the folder of file whose path ends with end. If that folder has none, it
-// returns the first such document of any folder. Without such a document, it returns false. If end is "", every path
-// fits.
+// nearest returns the first document in the folder of file whose path ends with end. If that folder has none, nearest
+// returns the first such document of any folder, or false. If end is "", every path fits.
 func (n *sameName) nearest(among Among, file, end string) (sheaf.ID, bool) {
 	for _, list := range [][]namedDocument{n.byFolder[path.Dir(file)], n.all} {
 		for i := range list {
@@ -154,8 +154,8 @@ func (n *sameName) nearest(among Among, file, end string) (sheaf.ID, bool) {
 	return "", false
 }
 
-// each calls yield for every current document that has this key. The function table says in which table of a segment to
-// look. Err returns faults.
+// each calls yield for every current document that has this key. The function table selects the table of a segment in
+// which each looks. each records faults for Err.
 func (v *View) each(key uint64, table func(*segment) *keyTable, yield func(item keyItem, id sheaf.ID)) {
 	for k, s := range v.segments {
 		items, err := table(s).find(nil, key)
@@ -176,7 +176,7 @@ func (v *View) each(key uint64, table func(*segment) *keyTable, yield func(item 
 	}
 }
 
-// current reports whether no segment after number k has an entry with this ID. If segment k has one, it is then the
+// current reports whether no segment after number k has an entry with this ID. An entry of segment k is then the
 // newest.
 func (v *View) current(k int, id string) (bool, error) {
 	for _, s := range v.segments[k+1:] {
@@ -244,7 +244,7 @@ func (v *View) BacklinksAmong(among Among, doc sheaf.ID) (found []sheaf.ID) {
 	return found
 }
 
-// sources returns the documents that link to doc, as keys with the value true. aliases says that doc has aliases.
+// sources returns a map in which the documents that link to doc have the value true. aliases says that doc has aliases.
 func (v *View) sources(among Among, doc sheaf.ID, aliases bool) map[sheaf.ID]bool {
 	tree, file := doc.Tree(), doc.Path()
 	plain, _ := cutMarkdown(fold.Text(file))
@@ -325,14 +325,14 @@ func (v *View) sources(among Among, doc sheaf.ID, aliases bool) map[sheaf.ID]boo
 	return decided
 }
 
-// Reference is a link to a document, described for that document.
+// Reference is a link to a document, with the chunk that contains the link.
 type Reference struct {
 	From sheaf.ID // the chunk with the link
 	Link sheaf.Link
 }
 
-// References returns the links to a document or to a place in it, including links from itself. They are sorted by the
-// ID of the linking document.
+// References returns the links to a document or to a place in it, including its own links to itself. They are sorted by
+// the ID of the linking document.
 func (v *View) References(doc sheaf.ID) []Reference {
 	from := append(slices.Clone(v.Backlinks(doc)), doc)
 	slices.Sort(from)

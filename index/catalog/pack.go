@@ -11,12 +11,12 @@ import (
 // maxUnpacked limits the unpacked size of a block in bytes. The decoder accepts no larger window.
 const maxUnpacked = zstd.MaxWindowSize
 
-// recordWindow is the largest distance in bytes at which the compressor of records finds repetitions. Only blocks with
-// unusually long descriptions are longer. The default of some megabytes would waste memory.
+// recordWindow is the largest distance in bytes at which the compressor of records finds repetitions. Few blocks are
+// longer. The default window of some megabytes would waste memory.
 const recordWindow = 256 << 10
 
-// These compress blocks of records, and texts. The fastest level takes a third of the default level's time and makes
-// records a twentieth larger.
+// recordPacker compresses blocks of records, textPacker compresses texts. Their level, the fastest, takes a third of
+// the default level's time and makes records 5 % larger.
 var (
 	recordPacker = sync.OnceValue(func() *zstd.Encoder { return newPacker(recordWindow) })
 	textPacker   = sync.OnceValue(func() *zstd.Encoder { return newPacker(pieceBytes) })

@@ -72,7 +72,7 @@ func (c *Catalog) publish(view *View, u Update) (*View, error) {
 	return c.commit(view, p, generation)
 }
 
-// settle changes the settings in p. It writes their copy, if they (without Extra) changed or the copy is unreadable.
+// settle sets the settings in p. If a setting outside Extra changed, or their copy is unreadable, it writes a new copy.
 func (c *Catalog) settle(p *payload, settings Settings, generation uint64) error {
 	old, next := p.Settings, settings
 	p.Settings = settings
@@ -95,7 +95,7 @@ func following(generation uint64) uint64 {
 	return generation + 1
 }
 
-// count updates the totals in p with the changes.
+// count updates the totals in p: it adds what changes add to view, and subtracts what they replace or delete.
 func (p *payload) count(view *View, changes []Encoded) error {
 	for i := range changes {
 		e := &changes[i]

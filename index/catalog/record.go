@@ -148,7 +148,7 @@ func encodeChunks(e *encoder, doc *sheaf.Document) {
 	}
 }
 
-// sharedHierarchy splits the hierarchy of a chunk. shared is the number of first entries that equal those of its
+// sharedHierarchy splits the hierarchy of a chunk. shared is the number of leading entries that equal those of its
 // parent, or the document's title. If the chunk shares all entries of the parent, shared is -1. extra has the other
 // entries.
 func sharedHierarchy(doc *sheaf.Document, c *sheaf.Chunk, position map[sheaf.ID]int) (shared int, extra []string) {
@@ -192,8 +192,8 @@ func encodeLinks(e *encoder, chunks []sheaf.Chunk) {
 	}
 }
 
-// plainSlug returns the slug of a title of ASCII letters, digits, spaces, hyphens and underscores. For other titles it
-// returns "". If the chunk has another slug, the caller stores it.
+// plainSlug returns the slug of a title in ASCII. It lowers letters, turns spaces into hyphens, and drops other signs
+// than '-' and '_'. For other titles it returns "". The record stores a slug only if it differs.
 func plainSlug(title string) string {
 	to := make([]byte, 0, len(title))
 	for i := range len(title) {

@@ -92,12 +92,12 @@ func (v *View) resolveDocument(among Among, from sheaf.ID, link sheaf.Link) (she
 
 // target is the parsed target of a link. Names and paths are folded (case, Unicode) and have no Markdown ending.
 type target struct {
-	// path is a path from the tree's folder, or "" if the link has no path. suffix is the ending
-	// that was removed from the path, and full is the path as written.
+	// path is a path from the tree's folder, or "" if the link has no path. suffix is the Markdown ending that was
+	// removed from the path. full is the path with the ending, in the link's spelling.
 	path, suffix, full string
 	// site says that path may also start at the root of a site.
 	site bool
-	// name is the name of the note in a wiki link. For other links it is "".
+	// name is the name of the note in a wiki link or an embed. For Markdown links it is "".
 	name string
 	// certain says that the link can only be a name: it has no path, and the name has no slash.
 	certain bool
@@ -212,8 +212,7 @@ func (v *View) fromAbove(among Among, tree, plain, suffix string) (found []sheaf
 	return found
 }
 
-// maxRootEnds is the largest number of folders above a tree that may be a site's root. They are a language, a version
-// and their parent.
+// maxRootEnds is the largest number of ends that rootEnds returns, for example "en", "v2/en" and "docs/v2/en".
 const maxRootEnds = 3
 
 // rootEnds returns the ends of the path of a tree's folder, folded and with the shortest first: "en", "docs/en".
@@ -309,7 +308,8 @@ func (v *View) byName(among Among, tree, file, name string) (sheaf.ID, bool) {
 
 // Place returns the chunk of a document that the fragment of a link names, or "". "^id" names a block. Any other
 // fragment is a slug or title of a heading, in any case. For "A#B", Place looks for B below A, then for a heading
-// "A#B", then for the first heading B. Finally, it looks for an HTML anchor, and for a heading with other signs.
+// "A#B", then for the first heading B. Finally, it looks for an HTML anchor, and for a heading that differs only in
+// signs.
 func Place(doc *sheaf.Document, fragment string) sheaf.ID {
 	if block, ok := strings.CutPrefix(fragment, "^"); ok {
 		for i := range doc.Chunks {

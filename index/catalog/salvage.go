@@ -24,7 +24,7 @@ type Wreck struct {
 	// read.
 	Settings      Settings
 	SettingsFound bool
-	// Kept is the number of documents that the new catalog gets. Lost lists the documents that it should get, but that
+	// Kept is the number of documents that the new catalog gets. Lost lists the documents that should be kept, but
 	// cannot be read.
 	Kept int
 	Lost []sheaf.ID
@@ -94,7 +94,7 @@ func (w *Wreck) examine(keep func(sheaf.ID, *Settings) bool) error {
 	return nil
 }
 
-// find returns the segments, oldest first, and reads the settings. If the manifest is unreadable, it returns the
+// find sets the settings of w, and returns the segments, oldest first. If the manifest is unreadable, it returns the
 // segment files that exist.
 func (w *Wreck) find() ([]segmentInfo, error) {
 	m, err := manifest.Read(w.catalog.fs, w.catalog.dir)
@@ -174,7 +174,8 @@ func (w *Wreck) group(s *segment, from int, seen map[string]bool, keep func(shea
 }
 
 // Replace publishes an undamaged catalog in place of the wreck in one step. The new catalog has the kept documents, and
-// the settings that change has edited. No document is skipped or pending. Replace removes the files of the wreck.
+// the settings after change has edited them. Its lists of skipped files and pending documents are empty. Replace
+// removes the files of the wreck.
 func (w *Wreck) Replace(change func(*Settings)) error {
 	c := w.catalog
 	generation := max(following(w.generation), following(0)) // higher than any generation that a process has seen

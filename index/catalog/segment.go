@@ -33,7 +33,7 @@ const (
 	//   - number of the block: 4
 	//   - start in the block: 4
 	//   - number of chunks, with stateAliases: 4
-	//   - number of the text, counted from 1: 4
+	//   - number of the text, counted from 1, or 0 without a stored text: 4
 	stateBytes = 48
 	// stateAliases is a bit that says that the document has aliases. Back-links need this, and most documents have
 	// none.
@@ -205,7 +205,8 @@ func (s *segment) unpack(list *sectionfile.Paged, i int, block packedBlock) ([]b
 	return b, nil
 }
 
-// recordBlock returns block number i of the records, unpacked. It never changes, so strings may share its memory.
+// recordBlock returns block number i of the records, unpacked. The block never changes, so strings may share its
+// memory.
 func (s *segment) recordBlock(i int) ([]byte, error) {
 	if b, ok := s.unpacked.Get(i); ok {
 		return b, nil

@@ -10,8 +10,8 @@ import (
 	"sheaf/index/vfs/sectionfile"
 )
 
-// Encoded is the stored form of a document, or a tombstone. It takes a fraction of the memory of a Record. The
-// goroutine that makes a record can also encode it.
+// Encoded is the stored form of a document, or a tombstone. It takes a fraction of the memory of a Record. Goroutines
+// can encode records concurrently, before one update adds them.
 type Encoded struct {
 	id       string
 	file     FileState

@@ -40,8 +40,8 @@ func (v *View) Spellings(written string) (found []string) {
 	return found
 }
 
-// beginning returns the beginning of the path text that folding turns into folded. It returns "" if there is none, or
-// if found already has a beginning of text.
+// beginning returns the prefix of the path text that folds to folded. It returns "" if there is none, or if found
+// already has a prefix of text.
 func beginning(text, folded string, found []string) string {
 	if !strings.HasPrefix(fold.Text(text), folded) ||
 		slices.ContainsFunc(found, func(f string) bool { return strings.HasPrefix(text, f) }) {

@@ -156,8 +156,8 @@ func Offloaded(placeholder string) string {
 	return ""
 }
 
-// stale returns the error for an unread file. It is ErrStale if the file has changed since indexing, and ErrUnread if
-// this is unknown.
+// stale returns the error for a file that could not be read. If the file is gone or shorter, this is ErrStale,
+// otherwise ErrUnread.
 func stale(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, io.EOF) {
@@ -170,8 +170,8 @@ func stale(name string, err error) error {
 	return fmt.Errorf("%s: %w: %w", name, ErrUnread, err)
 }
 
-// Source returns the name of a document's source file. If the tree of the document has no folder, the error is
-// sheaf.ErrNotFound.
+// Source returns the path of a document's source file. If the tree of the document has no folder, the error is
+// sheaf.ErrNotFound. If the path leads out of the folder, the error is sheaf.ErrCorrupt.
 func (v *View) Source(doc sheaf.ID) (string, error) {
 	tree, file := doc.Tree(), doc.Path()
 	root := v.payload.Settings.Root(tree)

@@ -21,7 +21,7 @@ func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // View is a snapshot of a catalog. It is safe for concurrent use and implements rank.Facts. Documents, chunks and texts
 // are shared, and the caller must not change them; other results belong to the caller. Errors wrap sheaf.ErrNotFound or
-// sheaf.ErrCorrupt.
+// sheaf.ErrCorrupt. Methods that return no error record faults for Err.
 type View struct {
 	catalog  *Catalog
 	manifest manifest.Manifest
@@ -69,7 +69,7 @@ func (v *View) Docs() int { return v.payload.Docs }
 // Chunks returns the number of chunks of all documents.
 func (v *View) Chunks() int { return v.payload.Chunks }
 
-// SourceBytes returns the size of all source files.
+// SourceBytes returns the size of all source files in bytes.
 func (v *View) SourceBytes() int64 { return v.payload.Bytes }
 
 // Pending returns the documents that still need work, such as vectors, each with the reason. Do not change the map.
@@ -87,7 +87,7 @@ func (v *View) ListFaults() (skipped, pending, settings error) {
 	return skipped, pending, v.readList(kindSettings, v.payload.Copy, new(Settings))
 }
 
-// DiskBytes returns the size of the catalog's own files in bytes.
+// DiskBytes returns the size of the segment files in bytes.
 func (v *View) DiskBytes() int64 {
 	var n int64
 	for _, s := range v.segments {
@@ -96,7 +96,8 @@ func (v *View) DiskBytes() int64 {
 	return n
 }
 
-// find returns the newest entry of a document. Without an entry, or if the entry is a tombstone, both results are nil.
+// find returns the segment with the newest entry of a document, and its state. Without an entry, or if the entry is a
+// tombstone, both are nil.
 func (v *View) find(id sheaf.ID) (*segment, *state, error) {
 	for _, s := range slices.Backward(v.segments) {
 		i, err := s.find(id)
@@ -187,8 +188,9 @@ func (v *View) mustFind(doc sheaf.ID) (*segment, *state, error) {
 	return s, st, err
 }
 
-// Head returns a record as Record does, but the chunks may be missing. Its run time does not depend on the size of the
-// document, so it reveals nothing about a hidden one. Callers must not keep the record. Err also returns its faults.
+// Head returns a record like Record, but the chunks may be missing. Its run time does not depend on the size of the
+// document, so it reveals nothing about a hidden document. Callers must not keep the record. Head also records faults
+// for Err.
 func (v *View) Head(doc sheaf.ID) (*Record, error) {
 	if r, ok := v.records.Get(doc); ok {
 		return r, nil
@@ -221,8 +223,8 @@ func recordSize(r *Record) int {
 	return size
 }
 
-// record decodes the record of a document. Its strings share a copy of the stored bytes. The cache keeps records, and a
-// whole block would take more memory.
+// record decodes the record of a document. The strings of the record share a copy of its stored bytes. If they shared
+// the block, the cache of records would keep the whole block in memory.
 func (s *segment) record(id sheaf.ID, st *state) (*Record, error) {
 	r := newRecord(sheaf.ID(strings.Clone(string(id))), st)
 	return r, s.decode(id, st, func(b []byte) bool { return decodeRecord(bytes.Clone(b), r) })
@@ -235,8 +237,8 @@ func newRecord(id sheaf.ID, st *state) *Record {
 	return r
 }
 
-// Chunk returns the chunk with an ID. If no chunk has this ID, it returns false. Chunk first takes the part of id
-// before the last '#' as the document's ID, because most IDs name a section. Then it takes the whole id.
+// Chunk returns the chunk with an ID, or false. Chunk first takes the part of id before the last '#' as the document's
+// ID, because most IDs name a section. Then it takes the whole id as the document's ID.
 func (v *View) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
 	if hash := strings.LastIndexByte(string(id), '#'); hash >= 0 {
 		if doc := v.SharedDocument(id[:hash]); doc != nil {
@@ -261,8 +263,8 @@ func (v *View) Document(id sheaf.ID) (sheaf.Document, bool) {
 	return sheaf.Document{}, false
 }
 
-// SharedDocument returns what Document returns, but makes no copy: the caller must not change the result. It returns
-// nil if there is no such document.
+// SharedDocument works like Document, but returns the cached document itself, which the caller must not change. Without
+// such a document it returns nil.
 func (v *View) SharedDocument(id sheaf.ID) *sheaf.Document {
 	r, err := v.Record(id)
 	if err != nil {
@@ -393,8 +395,8 @@ func (v *View) Warned() ([]sheaf.ID, error) {
 	return ids, err
 }
 
-// labels calls visit for each label of this kind in each segment, with its current documents. The name is valid while
-// the view is open.
+// labels calls visit for each label of this kind in each segment. docs has the numbers of the documents with the label
+// whose entry in the segment is current. The name is valid while the view is open.
 func (v *View) labels(kind byte, visit func(s *segment, name string, docs []int) error) error {
 	live, err := v.live()
 	if err != nil {
@@ -418,8 +420,8 @@ func (v *View) labels(kind byte, visit func(s *segment, name string, docs []int)
 	return nil
 }
 
-// findLive returns, for each segment, whether each of its entries is current, by number of the entry. A nil list means
-// that all entries of the segment are current.
+// findLive returns one list for each segment. It says of each entry, by number, whether the entry is current. A nil
+// list means that all entries of the segment are current.
 func (v *View) findLive() ([][]bool, error) {
 	live := make([][]bool, len(v.segments))
 	if len(v.segments) < 2 {

@@ -13,9 +13,9 @@ import (
 // With Diverse, one long document cannot take all places. Adaptive chooses the best hit of each document first, then
 // other hits. It returns the chosen hits in the order of the ranking.
 //
-// Example, Floor 1, Ceiling 30, Relative 0.3: of 0.9, 0.8, 0.1, 0.05 it keeps two; the threshold is 0.27.
+// Example, Floor 1, Ceiling 30, Relative 0.3: of the scores 0.9, 0.8, 0.1, 0.05 it keeps two. The threshold is 0.27.
 //
-// Source: the adaptive cutoff of the tiered search.
+// Source: the tiered search specification, adaptive cutoff.
 type Adaptive struct {
 	Floor    int
 	Ceiling  int // at least Floor

@@ -15,16 +15,16 @@ type Level uint8
 const (
 	// ToDocument replaces every chunk by its document.
 	ToDocument Level = iota
-	// ToParent replaces every chunk by its parent. A document stays.
+	// ToParent replaces every chunk by its parent. A document stays, because it has no parent.
 	ToParent
 )
 
 // Aggregate replaces each hit by a target: its document or its parent. All hits with the same target become one hit
-// with the target's ID. They become its Constituents, best first; the target itself is not among them. The new hit has
-// the best rank of these hits in each leg, and the passage of the best hit. Aggregate drops chunks that the facts do
-// not know.
+// with the target's ID. The replaced hits become Constituents of the new hit, best first, without the target itself. In
+// each leg, the new hit has the best rank of the replaced hits. It has the passage of the best of them. Aggregate drops
+// hits that Env.Facts does not know.
 //
-// Hits with equal scores are sorted by best rank in a leg, then in the input, then by ID.
+// Hits with equal scores are sorted by best rank in any leg, then by place in the input, then ID.
 type Aggregate struct {
 	To Level
 	Scoring
@@ -64,13 +64,13 @@ func (a Aggregate) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 // group has the hits that become one answer, and the score of the answer.
 type group struct {
 	id sheaf.ID
-	// hits are the candidates of the group: the hits that one answer replaces. A candidate may be this answer.
+	// hits are the candidates of the group: the hits that the answer replaces. The answer itself may be among them.
 	hits []*sheaf.Hit
 	// first is the smallest index of a candidate in the input, from 0.
 	first int
 	// lifted is false if the answer is a single hit that stays unchanged.
 	lifted bool
-	// score is the score of the answer. best is the best rank that a candidate has in a leg.
+	// score is the score of the answer. best is the best rank of the candidates in any leg.
 	score float64
 	best  int
 }
@@ -112,7 +112,7 @@ func groupHits(groups []group, s Scoring, what string) sheaf.Ranking {
 	return out
 }
 
-// bestRank returns the best rank that one of the hits has in a leg. If none has a rank, it returns the largest number.
+// bestRank returns the best rank of the hits in any leg. If no hit has a rank, it returns math.MaxInt.
 func bestRank(hits []*sheaf.Hit) int {
 	best := math.MaxInt
 	for _, h := range hits {
@@ -137,7 +137,7 @@ func inside(id sheaf.ID, hits []*sheaf.Hit) []sheaf.Hit {
 	return distinct(id, all)
 }
 
-// bestLegs returns for each leg the best rank that one of the hits has in it. If the hits have no legs, it returns nil.
+// bestLegs returns, for each leg, the best rank of the hits in this leg. If the hits have no legs, it returns nil.
 func bestLegs(hits []*sheaf.Hit) []sheaf.Leg {
 	var legs []sheaf.Leg
 	for _, h := range hits {

@@ -7,12 +7,12 @@ import (
 	"sheaf"
 )
 
-// Blend says how a boost's factor changes a score. A factor of 1 keeps it; larger ones raise it, smaller ones lower it.
+// Blend says how a boost's factor changes a score. A factor above 1 raises the score, and one below 1 lowers it.
 type Blend uint8
 
 // These are the ways in which a factor changes a score.
 const (
-	// Multiply gives score * factor. A negative score is divided, so that a factor above 1 always raises it.
+	// Multiply gives score * factor, or score / factor for a negative score. So a factor above 1 always raises the score.
 	Multiply Blend = iota
 	// Add gives score + factor - 1.
 	Add
@@ -66,8 +66,8 @@ func (b Blend) apply(score, factor float64) float64 {
 	return score * factor
 }
 
-// explain returns an explanation that a factor changed the score from before to score. why is the explanation of the
-// score before, and by is the explanation of the factor.
+// explain returns the explanation of score, which a factor made from the score before. why explains the score before,
+// and by explains the factor.
 func (b Blend) explain(stage string, why sheaf.Explanation, before, score float64,
 	by sheaf.Explanation) sheaf.Explanation {
 	switch {
@@ -80,8 +80,8 @@ func (b Blend) explain(stage string, why sheaf.Explanation, before, score float6
 	return combined(stage, score, sheaf.CombineProduct, why, by)
 }
 
-// capped returns the explanation of a factor that is lowered to limit. why explains the factor without limit. If limit
-// is 0, or the factor is at most limit, capped returns why.
+// capped adds to why, the explanation of a factor, that limit lowers the factor. If limit is 0, or the factor is at
+// most limit, capped returns why.
 func capped(why sheaf.Explanation, limit float64) sheaf.Explanation {
 	if limit == 0 || why.Value <= limit {
 		return why
@@ -91,14 +91,15 @@ func capped(why sheaf.Explanation, limit float64) sheaf.Explanation {
 	return called(combined("at most "+number(limit), limit, sheaf.CombineMin, why, part("cap", limit)), kind, details)
 }
 
-// sum is what a stage adds to the score of one hit. It has an explanation for each value in the sum.
+// sum is what a stage adds to the score of one hit. If the hit has an explanation, parts explains each value of the
+// sum.
 type sum struct {
 	value   float64
 	explain bool // the hit has an explanation
 	parts   []sheaf.Explanation
 }
 
-// add adds a value to the sum. If the hit has an explanation, it calls part to explain the value.
+// add adds a value to the sum. If the hit has an explanation and the value is not 0, add calls part to explain it.
 func (s *sum) add(value float64, part func() sheaf.Explanation) {
 	s.value += value
 	if value != 0 && s.explain {
@@ -106,8 +107,8 @@ func (s *sum) add(value float64, part func() sheaf.Explanation) {
 	}
 }
 
-// addEach calls each for every hit, adds the resulting sum to the hit's score, and sorts the hits. If all sums are 0,
-// the order stays.
+// addEach calls the function each for every hit. It adds the resulting sum to the hit's score, and sorts the hits. If
+// all sums are 0, the order stays.
 func addEach(stage string, in sheaf.Ranking, each func(h *sheaf.Hit, s *sum)) (sheaf.Ranking, error) {
 	out, changed := slices.Clone(in), false
 	var s sum

@@ -7,8 +7,8 @@ import (
 )
 
 // Budget keeps the best hits whose texts fit into Tokens, for a reader with limited space. A hit costs the bytes of its
-// span divided by BytesPerToken, rounded up, plus Overhead for its title and path. If a hit is inside or around another
-// kept hit, it still costs its full length.
+// span divided by BytesPerToken, rounded up, plus Overhead for its title and path. A hit costs its full length even if
+// it overlaps another kept hit.
 type Budget struct {
 	Tokens        int     // 1 or more
 	BytesPerToken float64 // above 0; about 4 for English text

@@ -16,8 +16,8 @@ func (t Top) Apply(in sheaf.Ranking, _ Env) (sheaf.Ranking, error) {
 // Elbow cuts where scores drop. It cuts before a score that is 0 or less, or less than Ratio times the previous
 // score. It keeps at most Max hits. A single hit stays, unless Max is 0.
 //
-// Example, Ratio 0.5: of 8, 7.5, 7, 3.2, 3 it keeps the first three, because 3.2/7 is 0.46. It keeps a score of exactly
-// half.
+// Example, Ratio 0.5: of the scores 8, 7.5, 7, 3.2, 3 it keeps three, because 3.2/7 is 0.46. After a score of 7, it
+// would keep a score of 3.5.
 //
 // Source: the chunking specification's phase 2.
 type Elbow struct {

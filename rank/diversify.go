@@ -3,8 +3,8 @@ package rank
 import "sheaf"
 
 // PerDocument keeps the best Max hits of every document, so that one document cannot fill the answer. If the document
-// of a hit is unknown, the hit counts as a document of its own. A document and its only section, if equally named,
-// have the same text: PerDocument keeps the better hit.
+// of a hit is unknown, the hit counts as a document of its own. If a document has one section with the same title, both
+// have the same text. PerDocument then keeps only the better hit of the two.
 //
 // Example, Max 2: the note "Tea" has one section "Tea", with the sub-sections Green and Black. The hits are Tea (the
 // document) 9, Tea (the section) 8, Green 5 and Black 4. PerDocument keeps the document and Green.
@@ -53,8 +53,9 @@ func isWhole(c *sheaf.Node, facts Facts) bool {
 // never rise, so the hits stay sorted. MMR drops the hits after the first N.
 //
 // The similarity of two chunks says how near they are in the heading tree. It is 0 for chunks of different documents.
-// Otherwise it is the common length of their paths from the document, divided by the length of the longer path. For two
-// sections under different headings of level 1 it is 1/2. For two sections of level 2 under the same heading it is 2/3.
+// Otherwise the paths from the document to the two chunks begin with the same chunks. The similarity is the number of
+// these chunks, divided by the length of the longer path. For two sections under different headings of level 1 it is
+// 1/2. For two sections of level 2 under the same heading it is 2/3.
 //
 // Source: Carbonell and Goldstein: The Use of MMR, Diversity-Based Reranking for Reordering Documents and Producing
 // Summaries (SIGIR 1998).

@@ -8,8 +8,8 @@ import (
 	"sheaf"
 )
 
-// foldNames folds the forms of a query for comparison with names, without empty forms and duplicates. A query can have
-// two forms, with and without operators, because a name may contain operators such as brackets.
+// foldNames applies foldName to the forms of a query. It drops empty forms and duplicates. A query can have two forms,
+// with and without operators, because a name may contain operators such as brackets.
 func foldNames(forms ...string) (out []string) {
 	for _, form := range forms {
 		if name := foldName(form); name != "" && !slices.Contains(out, name) {
@@ -35,7 +35,7 @@ func (k nameKind) String() string {
 // isSection reports whether a chunk is below the root of its document.
 func isSection(c *sheaf.Node) bool { return c.Depth > 0 || c.Parent != "" }
 
-// names calls each with every name of a chunk or document, and the kind of the name.
+// names calls the function each for every name of a chunk or document, with the kind of the name.
 func names(facts Facts, c *sheaf.Node, each func(name string, kind nameKind)) {
 	if isSection(c) {
 		each(c.Title, nameHeading)

@@ -15,7 +15,7 @@ func combined(label string, value float64, how sheaf.Combine, parts ...sheaf.Exp
 	return sheaf.Explanation{Label: label, Value: value, Combine: how, Parts: parts}
 }
 
-// called adds a kind and details to an explanation, for programs that read it. details may be nil.
+// called adds a kind and details to an explanation, for programs that read explanations. details may be nil.
 func called(e sheaf.Explanation, kind string, details map[string]sheaf.Value) sheaf.Explanation {
 	e.Kind, e.Details = kind, details
 	return e

@@ -64,13 +64,13 @@ func (b FieldBoost) has(c *sheaf.Chunk, d *sheaf.Document, property, want string
 	return false
 }
 
-// sameValue reports whether a value is the text want, or a link to a note of this name.
+// sameValue reports whether a value is the text want, or a link to a note called want. Case does not matter.
 func sameValue(v sheaf.Value, want string) bool {
 	return strings.EqualFold(v.String(), want) ||
 		v.Kind == sheaf.KindText && want != "" && strings.EqualFold(wikilink.Name(v.Text), want)
 }
 
-// belowFold reports whether name equals the path want, or is below it as "a/b" is below "a". Case does not matter.
+// belowFold reports whether the path name is want or below want, as "a/b" is below "a". Case does not matter.
 func belowFold(name, want string) bool {
 	name, want = strings.ToLower(name), strings.ToLower(want)
 	return name == want || strings.HasPrefix(name, want+"/")

@@ -9,16 +9,16 @@ import (
 	"sheaf"
 )
 
-// FolderBoost raises hits in a folder if a large part of the folder was found. The factor of these hits is
+// FolderBoost raises hits in a folder if the ranking has many of the folder's documents. The factor of these hits is
 //
 //	1 + (log2(count+1) - 1) * sqrt(count/total), at most Max
 //
-// where total counts the documents directly in the folder, and count counts those in the ranking. There is no boost if
-// count is below MinDocuments, or if count/total is below MinShare.
+// where total is the number of documents directly in the folder. count is how many of these documents the ranking has.
+// There is no boost if count is below MinDocuments, or if count/total is below MinShare.
 //
-// Example, 3 of 5 notes of a folder: 1 + (2 - 1) * sqrt(0.6) = 1.77, capped at 1.15. With MinDocuments 2 and MinShare
-// 0.4, the defaults, the factor without a cap is never below 1.37. A cap of 1.15 then gives every boosted folder the
-// same factor.
+// Example, Max 1.15, 3 of 5 notes of a folder: 1 + (2 - 1) * sqrt(0.6) = 1.77, which Max lowers to 1.15. With
+// MinDocuments 2 and MinShare 0.4, the defaults, the factor before Max is never below 1.37. With Max 1.15, every
+// boosted folder then gets the same factor.
 //
 // Source: the tiered search specification, lexical reranking.
 type FolderBoost struct {
@@ -70,8 +70,7 @@ func (b FolderBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	})
 }
 
-// folderFactor computes and explains the factor of a folder, without the limit Max. The Value of the explanation is the
-// factor.
+// folderFactor explains the factor of a folder before the limit Max. The Value of the explanation is the factor.
 func folderFactor(folder string, count, total int) *sheaf.Explanation {
 	n, share := float64(count), float64(count)/float64(total)
 	steps := math.Log2(n+1) - 1
@@ -88,7 +87,7 @@ func folderFactor(folder string, count, total int) *sheaf.Explanation {
 	}))
 }
 
-// folderOf returns the folder of a document's path. It is "" for a document at the top.
+// folderOf returns the folder of a document's path, or "" for a document at the top of its tree.
 func folderOf(p string) string {
 	if dir := path.Dir(p); dir != "." && dir != "/" {
 		return dir
@@ -96,7 +95,8 @@ func folderOf(p string) string {
 	return ""
 }
 
-// capValid returns an error if limit is not a valid largest factor of a boost.
+// capValid checks limit, the largest factor of a boost. It returns an error unless limit is 0, or finite and at least
+// 1.
 func capValid(stage string, limit float64) error {
 	if limit == 0 || limit >= 1 && !math.IsInf(limit, 0) {
 		return nil

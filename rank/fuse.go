@@ -13,9 +13,9 @@ type Leg struct {
 	// Name is the name of the branch and its store. Errors and explanations show it.
 	Name string
 	Hits sheaf.Ranking
-	// Weight is how much the leg counts, 0 or more. Hits that only legs of weight 0 found come after all other hits. Ranks
-	// in a leg of weight 0 break no ties, because Hit.Legs does not have them. NormLinear counts such a hit as missing in
-	// the other legs.
+	// Weight is how much the leg counts, 0 or more. Hits that only legs of weight 0 found come after all other hits.
+	// NormLinear is an exception: it gives such a hit the score 0 in the other legs. Hit.Legs has no ranks of legs of
+	// weight 0, so these ranks break no ties.
 	Weight float64
 }
 
@@ -23,8 +23,8 @@ type Leg struct {
 type Fusion interface {
 	// Fuse returns every hit of every leg once:
 	//   - The field Legs of a hit has its rank and its raw score in each leg.
-	//   - The field Constituents of a hit joins its constituents from all legs. It begins with those from the leg in
-	//     which the hit has its best rank.
+	//   - The field Constituents of a hit joins its constituents from all legs. It takes one from each leg in turn, and
+	//     begins with the leg of the hit's best rank.
 	//
 	// Fuse returns sheaf.ErrInvalid for a score that is not finite, and names the leg. It also returns sheaf.ErrInvalid
 	// if a weight is negative or if the sum of the weights is 0. Without legs, it returns an empty ranking.
@@ -68,7 +68,7 @@ func unite(stage string, legs []Leg) (*union, error) {
 		if err := legs[j].Hits.Valid(stage + ": leg " + legs[j].Name); err != nil {
 			return nil, err
 		}
-		n, longest = n+len(legs[j].Hits), max(longest, len(legs[j].Hits)) // complete legs have the same hits
+		n, longest = n+len(legs[j].Hits), max(longest, len(legs[j].Hits)) // legs often share most hits
 	}
 	u := &union{legs: legs, hits: make(sheaf.Ranking, 0, longest), at: make(map[sheaf.ID]int, longest)}
 	u.sources = make([]*sheaf.Hit, n*width)
@@ -86,7 +86,7 @@ func unite(stage string, legs []Leg) (*union, error) {
 				u.hits = append(u.hits, sheaf.Hit{ID: h.ID, Legs: places[i*width : (i+1)*width : (i+1)*width]})
 			}
 			if last[i] == j+1 {
-				continue // a repeated ID keeps its best rank, and later hits move up
+				continue // a repeated ID keeps its best rank and takes no rank from later hits
 			}
 			last[i] = j + 1
 			if rank++; legs[j].Weight == 0 {
@@ -110,8 +110,8 @@ func (u *union) counts(i int) bool {
 	return slices.ContainsFunc(u.hits[i].Legs, func(leg sheaf.Leg) bool { return leg.Rank > 0 })
 }
 
-// ranking returns the hits sorted by the scores that the fusion gave them, with constituents. explain returns the
-// explanation of hit number i.
+// ranking sets the constituents and explanations of the hits, sorts the hits by score and returns them. The function
+// explain explains hit number i.
 func (u *union) ranking(explain func(i int) sheaf.Explanation) sheaf.Ranking {
 	for i := range u.hits {
 		if u.explain {
@@ -164,8 +164,8 @@ func distinct(id sheaf.ID, hits []*sheaf.Hit) []sheaf.Hit {
 	return out
 }
 
-// MaxLegs adds the hits of leg b to leg a. If both legs have a hit, the hit gets the larger score. A profile uses this
-// if the better of two signals counts, such as the nearer of title and content.
+// MaxLegs returns leg a together with the hits of leg b. If both legs have a hit, the hit gets the larger score. A
+// profile uses MaxLegs if only the better of two signals counts, such as the similarity of title or content.
 func MaxLegs(a, b Leg) Leg {
 	out := Leg{Name: a.Name, Weight: a.Weight, Hits: make(sheaf.Ranking, 0, len(a.Hits)+len(b.Hits))}
 	at := make(map[sheaf.ID]int, len(a.Hits))

@@ -11,15 +11,16 @@ import (
 )
 
 // GraphBoost raises hits whose document is connected with other documents of the ranking. It compares the first
-// Candidates distinct documents with each other. For each document, it counts the documents that link to it, are
-// cited together with it, or share a tag. It skips a count whose weight is 0. The sum of the counts times their
-// weights is c. All hits of the document get the factor
+// Candidates documents of the ranking. Three counts belong to each document: the others that link to it, are cited
+// together with it, or share a tag. c is the sum of the three counts, each times its weight. All hits of the document
+// get the factor
 //
 //	1 + Strength * ln(1 + c), at most Max
 //
-// If a vector branch ran and MinSimilarity is above 0, a candidate needs a hit with at least this similarity.
+// Unless MinSimilarity is 0, only documents with a hit of at least this similarity count. Without hits of a vector
+// branch, all documents count.
 //
-// Example, Strength 0.1: if one other document links to the document, the factor is 1 + 0.1 ln 2 = 1.0693. One
+// Example, Strength 0.1: one link of weight 1 from another document gives the factor 1 + 0.1 ln 2 = 1.0693. One
 // co-citation of weight 0.5 gives 1.0405. The cap 1.15 is reached at c = 3.48.
 //
 // Source: the tiered search specification. Tags include the tags of the frontmatter, and their case does not matter.
@@ -82,14 +83,15 @@ func (b GraphBoost) candidates(in sheaf.Ranking, env Env) []sheaf.ID {
 	return docs
 }
 
-// connections counts the other documents that are connected with one document, in three ways.
+// connections counts the documents that link to a document, are cited together with it, or share a tag with it.
 type connections struct{ links, cited, shared int }
 
 func (b GraphBoost) sum(c connections) float64 {
 	return b.Backlink*float64(c.links) + b.CoCitation*float64(c.cited) + b.SharedTag*float64(c.shared)
 }
 
-// connections returns the counts of each of docs whose counts have a sum above 0. They count only documents in docs.
+// connections returns the counts of each document in docs, unless their weighted sum is 0. Only documents in docs
+// count.
 func (b GraphBoost) connections(docs []sheaf.ID, facts Facts) map[sheaf.ID]connections {
 	n := len(docs)
 	if n < 2 {
@@ -118,8 +120,8 @@ func (b GraphBoost) connections(docs []sheaf.ID, facts Facts) map[sheaf.ID]conne
 	return out
 }
 
-// forwardLinks returns, for each of docs, how many other docs link to it. at maps each document to its index. It reads
-// the links of docs instead of their backlinks, because a popular document has very many backlinks.
+// forwardLinks returns, for each of docs, how many other docs link to it. at maps each document to its index.
+// forwardLinks does not read backlinks, because a popular document has very many of them.
 func forwardLinks(docs []sheaf.ID, at map[sheaf.ID]int, facts Facts) []int {
 	counts := make([]int, len(docs))
 	for i, doc := range docs {
@@ -132,7 +134,7 @@ func forwardLinks(docs []sheaf.ID, at map[sheaf.ID]int, facts Facts) []int {
 	return counts
 }
 
-// backlinks returns, for each of docs, how many docs link to it, and how many are cited together with it.
+// backlinks returns how many other docs link to each of docs, and how many are cited together with it.
 func backlinks(docs []sheaf.ID, at map[sheaf.ID]int, facts Facts) (links, cited []int) {
 	citedBy := map[sheaf.ID][]int{} // docs by the documents that link to them
 	linked, together := make([]map[int]bool, len(docs)), make([]map[int]bool, len(docs))

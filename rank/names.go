@@ -27,7 +27,7 @@ type NameMatch struct {
 //	name(document) = the largest value among its title, its aliases and its file name; a file
 //	called index, readme or _index has the name of its folder
 //
-// A hit that is the root of its document gets no value for a heading, which is the document's name.
+// The root chunk of a document gets no value for its heading, because this heading is the document's name.
 //
 // name(t) is near 1 if the query and the name have the same words. It is near 0 if they share only one word of a long
 // query or of a long name. The same stage therefore works for queries that are names and for questions.
@@ -42,8 +42,8 @@ type NameMatch struct {
 // content word, so name(document) = 0.5 * 0.5. The heading consists of the two words, so name(heading) = 1. Names adds
 // 0.3 * 0.25 + 0.3 * 1 = 0.375.
 //
-// Over the words of a name, said is precision and asked is recall: coordination level matching with idf (Spärck Jones
-// 1972).
+// For the words of a name, said is the precision and asked is the recall. This is coordination level matching with idf
+// (Spärck Jones 1972).
 type Names struct {
 	Document float64 // 0..1e6: weight of the name of the document
 	Heading  float64 // 0..1e6: weight of the heading
@@ -115,7 +115,7 @@ type nameValue struct {
 
 func (v nameValue) value() float64 { return v.match.Asked * v.match.Said }
 
-// explain returns the explanation of weight times the value of the name. owner says whose name it is.
+// explain explains weight times the value of the name. owner says what has the name: "document" or "heading".
 func (v nameValue) explain(what, owner string, weight float64) sheaf.Explanation {
 	name := shortened(v.name)
 	e := combined(what+" "+strconv.Quote(name), weight*v.value(), sheaf.CombineProduct,

@@ -52,8 +52,8 @@ func (n Neighbors) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	return out, nil
 }
 
-// MergeAdjacent joins hits that are neighbors in their document into one hit. The best of them stays, with its rank and
-// score. The others become its constituents, best first.
+// MergeAdjacent joins hits that are neighbors in their document into one hit. The best hit stays, with its score. The
+// other hits become constituents of the best hit, best first.
 //
 // Example: the hits d1#7, d2#1, d1#6, d1#8 become d1#7 (with d1#6 and d1#8) and d2#1.
 //
@@ -71,7 +71,7 @@ func (MergeAdjacent) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		rank     int
 	}
 	places := make([]place, 0, len(in))
-	owner := make([]int, len(in)) // by rank, the rank of the section's best hit
+	owner := make([]int, len(in)) // by rank: the rank of the best neighbor
 	for i := range in {
 		owner[i] = i
 		if c, ok := env.Facts.Chunk(in[i].ID); ok {
@@ -113,8 +113,8 @@ func (MergeAdjacent) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 }
 
 // Around picks consecutive chunks around the chunk number center. There are n chunks, numbered 0..n-1. Around picks at
-// most limit chunks, equally many on both sides, or one chunk more before the center. The picked chunks have the
-// numbers from <= number < to. If limit is 0, from equals to.
+// most limit chunks, equally many on both sides, or one chunk more before the center. If one side has too few chunks,
+// the other side gets more. The picked chunks have the numbers from <= number < to. If limit is 0, from equals to.
 //
 // Example: of 10 chunks around chunk 5, it picks 4 and 5 for a limit of 2.
 func Around(n, center, limit int) (from, to int) {

@@ -16,10 +16,10 @@ const (
 	NormNone Norm = iota
 	// NormMinMax is (s - lowest)/(highest - lowest). If all scores are equal, it is 1. Missing: 0.
 	NormMinMax
-	// NormLinear is NormMinMax over the hits of all legs: a hit that the leg lacks has score 0 there. If all scores are
-	// equal, it is 0.5. Vespa calls it normalize_linear.
+	// NormLinear is NormMinMax over the hits of all legs, with score 0 for each hit that the leg lacks. If all scores are
+	// equal, it is 0.5. Vespa calls this norm normalize_linear.
 	NormLinear
-	// NormZScore is (s - mean)/deviation over the leg, with the deviation of the population. If all scores are equal,
+	// NormZScore is (s - mean)/deviation over the leg, with the population's standard deviation. If all scores are equal,
 	// it is 0. Missing: the value of the lowest score in the leg.
 	NormZScore
 	// NormMax is s/highest, or 0 if the highest score is not above 0. Missing: the value of the lowest score in the
@@ -30,7 +30,8 @@ const (
 	// NormMinMaxOpenSearch is OpenSearch's min_max. It is NormMinMax, except that the lowest score gets 0.001, so that
 	// it differs from a missing hit. Missing: 0.
 	NormMinMaxOpenSearch
-	// NormZScoreOpenSearch is OpenSearch's z_score: (s - mean)/deviation, with the sample deviation. Missing: 0.
+	// NormZScoreOpenSearch is OpenSearch's z_score: (s - mean)/deviation, with the sample's standard deviation. Missing:
+	// 0.
 	//   - A result of 0 or less becomes 0.001.
 	//   - A score equal to the mean becomes the highest raw score.
 	//   - If the deviation is 0, every score becomes the lowest raw score.
@@ -39,7 +40,7 @@ const (
 	// them only for comparisons.
 	NormZScoreOpenSearch
 	// NormShare is s/ideal if the leg has an ideal score, otherwise s. Its scale is absolute: if a leg found only poor
-	// matches, its scores are low, and the other legs decide. It may exceed 1, because a word counts in each field.
+	// matches, its scores are low, and the other legs decide. The share may exceed 1, because a word counts in each field.
 	// Missing: 0.
 	NormShare
 )
@@ -52,9 +53,9 @@ type statistics struct {
 	norm         Norm
 	name         string
 	lo, hi       float64
-	mean, spread float64
-	length       float64
-	ideal        float64
+	mean, spread float64 // spread is the standard deviation
+	length       float64 // root of the sum of squares
+	ideal        float64 // score of a perfect match, or 0
 	n            int
 }
 
@@ -76,7 +77,7 @@ func measure(norm Norm, name string, scores []float64) statistics {
 	for _, x := range scores {
 		deviation += (x - s.mean) * (x - s.mean)
 	}
-	if s.lo != s.hi { // a rounding error of the mean is not a difference
+	if s.lo != s.hi { // for equal scores, the deviation would be a rounding error
 		n := s.n
 		if norm == NormZScoreOpenSearch {
 			n--

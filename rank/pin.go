@@ -6,8 +6,9 @@ import (
 	"sheaf"
 )
 
-// Pin puts the hits with these IDs first, in the order of the IDs. The last pinned hit gets the best score of the other
-// hits plus 1. Each pinned hit above gets 1 more than the one below. Pin skips IDs that are not in the ranking.
+// Pin puts the hits with these IDs first, in the order of the IDs. The last pinned hit gets 1 more than the best score
+// of the ranking, at least 1. Each pinned hit before gets 1 more than the next. Pin skips IDs that are not in the
+// ranking.
 type Pin struct{ IDs []sheaf.ID }
 
 // Apply implements [Stage].

@@ -54,7 +54,7 @@ func (b PropertyBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	}
 	return boost(stage, b.Blend, b.Max, in, func(h *sheaf.Hit) (float64, func() sheaf.Explanation) {
 		c := env.Facts.Node(h.ID)
-		if c == nil { // the document was cut into pieces
+		if c == nil { // h is a document without a chunk of its own
 			c = &sheaf.Node{Doc: h.ID}
 		}
 		v, ok := b.number(c, env.Facts)

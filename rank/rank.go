@@ -5,8 +5,8 @@
 // input, so a search can store and show every step. A stage reads documents through [Facts]. The package does no input
 // or output, reads no clock and does not depend on the order of a map. Equal input gives exactly equal output.
 //
-// A hit with an explanation gets a new one, which says how the score changed and contains the old one. The parts
-// combine to the score. A hit without an explanation gets none.
+// If a hit has an explanation, a stage replaces it by a new explanation. The new explanation says how the score
+// changed, and has the old explanation as a part. A hit without an explanation gets none.
 //
 // Reranking needs a model, so it is in package search.
 package rank
@@ -32,7 +32,7 @@ type Env struct {
 	Facts Facts
 	// Query is the text of the query without operators of the query language.
 	Query string
-	// Typed is the query as the user typed it, perhaps with operators. "" means that it equals Query.
+	// Typed is the query as the user typed it, perhaps with operators. "" means the same text as Query.
 	Typed string
 	// Now is the time of the query. Stages compute ages from it.
 	Now time.Time
@@ -64,7 +64,8 @@ type Facts interface {
 	Outline(doc sheaf.ID) *sheaf.Outline
 	// Chunk returns the whole chunk with this ID, or false without such a chunk. It is slower than Node.
 	Chunk(id sheaf.ID) (sheaf.Chunk, bool)
-	// Document returns the document with this ID, its Chunks in order, or false. It is slower than Outline.
+	// Document returns the document with this ID and its chunks in order, or false without such a document. It is slower
+	// than Outline.
 	Document(id sheaf.ID) (sheaf.Document, bool)
 	// FolderSize returns how many documents are directly in a folder of a tree. A folder of "" is the top of the tree.
 	FolderSize(tree, folder string) int

@@ -16,8 +16,8 @@ const (
 	MeanSum Mean = iota
 	// MeanArithmetic is the sum of w x, divided by W.
 	MeanArithmetic
-	// MeanGeometric is exp(sum of w ln x / sum of w) over the legs where x is above 0. Without such a leg, it is 0. It
-	// ignores a missing leg, as OpenSearch does.
+	// MeanGeometric is exp(sum of w ln x / sum of w) over the legs where x is above 0. Without such a leg, it is 0.
+	// OpenSearch ignores the other legs in the same way.
 	MeanGeometric
 	// MeanHarmonic is (sum of w)/(sum of w/x) over the legs where x is above 0. Without such a leg, it is 0.
 	MeanHarmonic
@@ -34,8 +34,8 @@ const (
 type Scores struct {
 	Norm Norm
 	Mean Mean
-	// Ideals is for NormShare. It has the score of a perfect match for each leg. In a search by words, this is the sum
-	// of the terms' idf. If it is 0 or missing, the leg's scores are shares already, for example cosines.
+	// Ideals is for NormShare. It has the score of a perfect match for each leg. In a search by words, this is the sum of
+	// the terms' idf. 0, or no score, means that the leg's scores are shares already, for example cosines.
 	Ideals []float64
 }
 
@@ -141,7 +141,7 @@ func (f Scores) combine(legs []Leg, values []float64, total float64) float64 {
 	case f.Mean == MeanHarmonic && weights > 0:
 		return weights / sum
 	}
-	return sum // 0 without weights
+	return sum // for MeanGeometric and MeanHarmonic, 0: no leg counts
 }
 
 func (f Scores) explain(u *union, stats []statistics, values []float64, i int, total float64) sheaf.Explanation {
@@ -174,8 +174,8 @@ func (f Scores) explain(u *union, stats []statistics, values []float64, i int, t
 	return f.whole(u.hits[i].Score, parts, weights, total)
 }
 
-// term explains what one leg adds to the score: x is the score in the leg, and w the weight. For the geometric mean, it
-// returns x to the power of the weight. The function whole divides by the sum of weights.
+// term explains what one leg adds to the score: x is the score in the leg, and w the weight. For the geometric mean,
+// its parts are x and the weight, and whole computes the value from them.
 func (f Scores) term(name string, w float64, x sheaf.Explanation) sheaf.Explanation {
 	weight := part("weight of "+name, w)
 	switch f.Mean {

@@ -30,7 +30,7 @@ const (
 // Scoring is a [Method] with its parameters.
 type Scoring struct {
 	Method Method
-	// M is the largest number of best scores that count in TopMSum, TopMAvg and DecayedSum. If M is 0, no score counts.
+	// M is how many of the best scores count in TopMSum, TopMAvg and DecayedSum. If M is 0, no score counts.
 	M int
 	// Decay is the factor of DecayedSum, 0..1.
 	Decay float64
@@ -38,7 +38,8 @@ type Scoring struct {
 	K int
 }
 
-// Score returns the score of an answer from the scores of its hits in descending order. Without hits, it is 0.
+// Score returns the score of an answer. scores are the scores of its hits in descending order. Without scores, it
+// returns 0.
 //
 // Example, scores 0.8, 0.6, 0.5, 0.4: MaxP gives 0.8. TopMSum with M 3 gives 1.9. DecayedSum with M 3 and Decay 0.95
 // gives 0.8 + 0.57 + 0.45125 = 1.82125.

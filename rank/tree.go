@@ -72,8 +72,7 @@ func (t Tree) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	return groupHits(l.groups(), t.Scoring, "section"), nil
 }
 
-// liftedPart is the part of a heading tree that has the hits and all nodes above them. Tree lifts hits within this
-// part.
+// liftedPart has the nodes of the heading trees that are hits or above hits. Tree lifts hits within these nodes.
 type liftedPart struct {
 	facts Facts
 	hits  sheaf.Ranking
@@ -97,10 +96,10 @@ type treeNode struct {
 	hit, matched, lifted, gone bool
 }
 
-// node returns the node called id. If needed, it makes this node and the nodes above it. c is the position of the node
-// in its document; nil means that node looks it up. below is the depth of the child whose parent is wanted, or the
-// largest number for a hit. If the ID is unknown, or the node is not above this child, node returns nil. The depth gets
-// smaller with each recursive call, so the recursion ends.
+// node returns the tree node of the chunk id. If needed, it makes this node and the nodes above. c is the position of
+// the chunk in its document; if c is nil, node looks it up. node returns nil if the ID is unknown, or if the depth of
+// the chunk is not less than below. For the parent of a child, below is the child's depth. So the depth falls with each
+// recursive call, and the recursion ends.
 func (l *liftedPart) node(id sheaf.ID, c *sheaf.Node, below int) *treeNode {
 	n := l.byID[id]
 	if n == nil {
@@ -158,7 +157,7 @@ func (n *treeNode) absorb(below *treeNode) {
 	n.inside, below.inside = append(n.inside, below.inside...), nil
 }
 
-// swallow moves each answer that is inside another answer into the outermost answer around it.
+// swallow moves the hits of each answer that is inside another answer to the outermost answer.
 func (l *liftedPart) swallow() {
 	for _, n := range l.nodes {
 		if !n.matched || n.gone {
@@ -186,7 +185,7 @@ func (l *liftedPart) groups() []group {
 		slices.Sort(n.inside)
 		g := group{id: n.id, first: n.inside[0], lifted: n.lifted}
 		for _, at := range n.inside {
-			if h := &l.hits[at]; h.ID == n.id { // before other hits with its score
+			if h := &l.hits[at]; h.ID == n.id { // the answer's own hit comes before others with the same score
 				g.hits = slices.Insert(g.hits, 0, h)
 			} else {
 				g.hits = append(g.hits, h)

@@ -16,7 +16,7 @@ type Pair struct {
 	In []bool
 }
 
-// WordPairs raises a hit that has words side by side which are side by side in the query. It adds to the score of a hit
+// WordPairs raises a hit in which neighboring words of the query are side by side. It adds to the score of a hit
 //
 //	Strength * pairs
 //	pairs = sum of the worth of the pairs in the hit / sum of the worth of all pairs, in 0..1

@@ -44,9 +44,9 @@ func Fuse(runs []*Run, weights []float64, f rank.Fusion) (*Run, error) {
 	return out, nil
 }
 
-// sameNames gives a document the same ID in all runs. So a run can be joined with its copy in TREC form. A TREC file
-// has each ID as one word (see [Word]). If the runs have exactly one ID with this word, sameNames replaces the word by
-// the ID.
+// sameNames gives each document and each query the same ID in all runs. So a run can be joined with its copy in TREC
+// form. A TREC file has each ID as one word (see [Word]). sameNames replaces such a word by the ID, unless the runs
+// have several IDs with this word.
 func sameNames(runs []*Run) []*Run {
 	names := map[string]string{} // by word; "" when several names become the same word
 	note := func(name string) {
@@ -129,8 +129,8 @@ func Placed(r sheaf.Ranking) sheaf.Ranking {
 	return out
 }
 
-// Facts knows documents only from IDs. The part of an ID before the last # is the document. If a number follows, it is
-// the position in the document. An ID without # is a document.
+// Facts implements rank.Facts with what IDs say about documents. The part of an ID before the last # is the document. A
+// number after the # is the position of the chunk in the document. An ID without # is a document.
 type Facts struct{}
 
 // Chunk implements rank.Facts. It makes the chunk from the ID, so it always returns true.

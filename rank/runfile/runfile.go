@@ -1,8 +1,8 @@
 // Package runfile reads and writes rankings of other systems, so that the stages of package rank can process them. It
-// knows TREC run files and JSON. Its main type is [Run]. [Read] reads a run, [Run.WriteTREC] and [Run.WriteJSON] write
-// one.
+// knows TREC run files and JSON. Its main type is [Run]. [Read] reads a run, and [Run.WriteTREC] and [Run.WriteJSON]
+// write it.
 //
-// It knows only what IDs say about documents: see [Facts].
+// Stages learn about documents only what IDs say: see [Facts].
 package runfile
 
 import (
@@ -33,8 +33,8 @@ type Run struct {
 	Queries []string
 	// Rankings has the ranking of each query, best hit first. Hits are sorted by score, then rank in the file, then ID.
 	Rankings map[string]sheaf.Ranking
-	// Repeated counts the hits that the run dropped, because a better hit of the same query has the same ID. Again is the
-	// first dropped hit in the file.
+	// Repeated counts the hits that Read dropped because a better hit of the same query has the same ID. Again is the
+	// first of them in the file.
 	Repeated int
 	Again    Again
 }
@@ -65,7 +65,7 @@ const (
 // file is TREC. Errors wrap sheaf.ErrInvalid and name file and line.
 //
 // A TREC line is "QUERY Q0 DOCUMENT RANK SCORE NAME", separated by white space. Hits are sorted by score; hits with
-// equal scores are sorted by rank. JSON is an object with one member for each query. Its value is a list of {"id",
+// equal scores are sorted by rank. JSON is an object with one member for each query. A member has a list of {"id",
 // "score"} in any order, or an object of IDs with scores. JSON may also be the answer of sheaf search --json.
 func Read(file string, r io.Reader) (*Run, error) {
 	in := bufio.NewReader(r)
@@ -132,8 +132,8 @@ func (p *parser) add(e entry) error {
 	return nil
 }
 
-// keepRepeated stores e as the first repeated hit of the run, if e comes before the stored one. Without lines, the
-// order is by query and ID.
+// keepRepeated stores e as the first repeated hit, if e comes before the stored hit in the file. Hits in the same line
+// are ordered by query and ID.
 func (p *parser) keepRepeated(e entry) {
 	a, b := p.run.Again, Again{e.query, e.hit.ID, e.line}
 	if a.ID == "" || cmp.Or(cmp.Compare(b.Line, a.Line), cmp.Compare(b.Query, a.Query), cmp.Compare(b.ID, a.ID)) < 0 {
@@ -346,7 +346,8 @@ func Word(id string) string {
 	return b.String()
 }
 
-// WriteTREC writes the run as a TREC file. name names the run. Scores are exact. [Word] changes the IDs and the name.
+// WriteTREC writes the run, called name, as a TREC file with exact scores. [Word] turns the IDs and the name into
+// words.
 func (r *Run) WriteTREC(w io.Writer, name string) error {
 	out := bufio.NewWriter(w)
 	for _, q := range r.Queries {

@@ -25,7 +25,7 @@ var validName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
 
 // decoder reads a profile from the nodes of its YAML file. Its methods panic with a [fault] for an error in the file.
 type decoder struct {
-	params []Parameter // that expressions and choices may name
+	params []Parameter // the parameters that expressions and choices may name
 }
 
 // fault is the value with which methods of the decoder panic. [attempt] turns it into an error.
@@ -126,7 +126,7 @@ func (d *decoder) parameters(n *node) {
 	}
 }
 
-// parameter reads a parameter. Its expressions may use only parameters before it.
+// parameter reads the parameter called name from n. Its expressions may use only the parameters in d.params.
 func (d *decoder) parameter(name string, n *node) Parameter {
 	where := "parameter " + name
 	if n.kind != nodeMapping {
@@ -173,7 +173,8 @@ func (d *decoder) parameter(name string, n *node) Parameter {
 	return p
 }
 
-// readBound reads the value of key, which is the smallest or largest value of a parameter. where is for errors.
+// readBound reads the value of key, which is the smallest or largest value of a parameter. where names the parameter in
+// errors.
 func readBound(n *node, key, where string) float64 {
 	b := n.get(key)
 	if b == nil {
@@ -308,7 +309,8 @@ func (d *decoder) steps(n *node) (out []step) {
 	return out
 }
 
-// step reads a stage or a fusion of kind k with its settings. n is a mapping, a single value for k.short, or null.
+// step reads a stage or a fusion of kind k with its settings. n is a mapping of settings, a single value for the
+// setting k.short, or null.
 func (d *decoder) step(k *kind, n *node) *step {
 	given := n
 	if n.kind == nodeScalar || n.kind == nodeList {

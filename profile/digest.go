@@ -16,8 +16,8 @@ import (
 
 // Digest returns a hash of everything in a profile that changes rankings. Profiles with the same digest give the same
 // ranking, so a measurement of one is valid for the others. The digest ignores the names of profiles and files, the
-// order of parameters and fields, and the spelling of numbers. It includes unused parameters, the spelling of
-// expressions, and the names of branches, because answers show these names.
+// order of parameters and fields, and the spelling of numbers. The digest includes unused parameters and the spelling
+// of expressions. It also includes the names of branches, because answers show them.
 func (p *Profile) Digest() string { return p.digest }
 
 // IsDefault reports whether a profile has the same digest as the built-in profile [Default].

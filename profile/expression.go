@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// expression is a formula that stands in a profile in place of a number. It may use the limit of the query and the
+// expression is a formula that a profile may have where a number is expected. It may use the limit of the query and the
 // parameters of the profile:
 //
 //	sum     = product { ("+" | "-") product }

@@ -16,7 +16,7 @@ type FileError struct {
 	Line, Column int // from 1; 0 for the file as a whole
 	// Text describes the fault. It names no folder.
 	Text string
-	// within is Text with the names of folders, for local users. It is "" if it would not differ from Text.
+	// within is Text with the names of folders, for local users. "" means the same as Text.
 	within string
 }
 
@@ -34,7 +34,8 @@ func (e *FileError) say(file, text string) string {
 // Unwrap returns sheaf.ErrInvalid.
 func (e *FileError) Unwrap() error { return sheaf.ErrInvalid }
 
-// WithoutFolders removes folders from file names in an error of this package. Servers use it for remote users.
+// WithoutFolders returns an error of this package with a text that names files without their folders. It returns other
+// errors unchanged. Servers show the text to remote users.
 func WithoutFolders(err error) error {
 	var file *FileError
 	var access *fs.PathError

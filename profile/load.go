@@ -28,7 +28,8 @@ type Source func(name string) (file string, text []byte, err error)
 // maxExtends is the largest number of profiles that extend one another in a chain. A longer chain is an error.
 const maxExtends = 8
 
-// Builtin is the [Source] of the profiles that are built into the program. For other names, the error lists these.
+// Builtin is the [Source] of the profiles that are built into the program. For an unknown name, the error lists the
+// built-in profiles.
 func Builtin(name string) (file string, text []byte, err error) {
 	file = name + ".yaml"
 	if validName.MatchString(name) {
@@ -219,7 +220,7 @@ func resolve(n *node, find Source, above []string) *node {
 	own := n.get("name")
 	if own != nil && own.text == extends.text && !slices.Contains(above, own.text) &&
 		slices.Contains(builtinNames(), own.text) {
-		find = Builtin // the built-in profile that it changes has the same name
+		find = Builtin // the profile extends the built-in profile of the same name
 	} else if own != nil {
 		above = append(above, own.text)
 	}

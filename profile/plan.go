@@ -125,8 +125,8 @@ func (p *Plan) Dated() bool {
 	return in(&p.Main) || p.Candidates != nil && in(p.Candidates)
 }
 
-// Most returns the largest number of results that the plan can return. The limits of the branches with a weight above
-// 0, of the first phase and of the cutoffs decide.
+// Most returns the largest number of results that the plan can return. The number follows from the limits of branches
+// with a weight above 0, of the first phase and of cutoffs.
 func (p *Plan) Most() int {
 	most := 0
 	for i := range p.Main.Branches {
@@ -155,7 +155,7 @@ func (p *Plan) CheckLimit(limit int) error {
 	return nil
 }
 
-// ParameterError describes a wrong parameter of a query or setting of a stage outside a profile. It wraps
+// ParameterError describes a wrong parameter of a query, or a wrong setting of a stage outside a profile. It wraps
 // sheaf.ErrInvalid.
 type ParameterError struct {
 	Name string // the name as in the query
@@ -201,7 +201,8 @@ func (p *Profile) values(limit int, set map[string]string) values {
 	return v
 }
 
-// bind computes the value of the parameter, from set or its default, and stores it in v.
+// bind computes the value of the parameter, from set or its default, and stores it in v. For a wrong value, bind panics
+// with a fault.
 func (param *Parameter) bind(p *Profile, set map[string]string, v values) {
 	o := &param.Option
 	text, given := set[param.Name]
@@ -237,8 +238,8 @@ func (param *Parameter) bind(p *Profile, set map[string]string, v values) {
 	param.reaches(p, x, v, false)
 }
 
-// reaches panics with a fault if x, the value of a parameter, is below AtLeast. written says that x is the default; the
-// fault then points at the profile.
+// reaches panics with a fault if x, the value of a parameter, is below AtLeast. written says that the fault must name
+// the position of the default in the profile.
 func (param *Parameter) reaches(p *Profile, x float64, v values, written bool) {
 	if param.atLeast == nil {
 		return
@@ -295,8 +296,8 @@ func (ph *phase) plan(v values) *Phase {
 	return out
 }
 
-// weightNode returns the position in the file of the first weight of a branch. Without weights, it is the phase's
-// position.
+// weightNode returns the position in the file of the first weight of a branch. If no branch gives a weight, weightNode
+// returns the position of the phase.
 func (ph *phase) weightNode() *node {
 	for i := range ph.branches {
 		for _, s := range ph.branches[i].settings {
@@ -322,7 +323,8 @@ func (b *branch) plan(v values) Branch {
 	return out
 }
 
-// weights returns the fields of a text branch with their weights, in the order of sheaf.Fields.
+// weights returns the fields of a text branch that have a weight above 0, in the order of sheaf.Fields. If there is
+// none, weights panics with a fault.
 func (b *branch) weights(v values) []Field {
 	var out []Field
 	for _, f := range b.fields {
@@ -373,7 +375,7 @@ func planSteps(steps []step, v values) []Step {
 	return out
 }
 
-// text returns a step as a profile would write it, without settings that have their default value.
+// text returns a step as a profile would write it, without settings that the profile does not give.
 func (s *step) text(args arguments) string {
 	var parts []string
 	for i := range s.settings {

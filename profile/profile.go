@@ -15,8 +15,8 @@ import (
 
 // Profile is a checked ranking system.
 type Profile struct {
+	Name string
 	// About says in one or two sentences what the profile is good for.
-	Name  string
 	About string
 	// File is the name of the file in errors.
 	File string
@@ -103,7 +103,8 @@ type Plan struct {
 	Expand *Expand
 	// Scan says how to find candidates in files, which the branches then search. If nil, the branches search the store.
 	Scan *Scan
-	// Candidates is the first phase, or nil without one. Main then searches only the first Limit hits of its ranking.
+	// Candidates is the first phase, or nil without one. Main then searches only the best hits of the first phase, as many
+	// as the Limit of this phase.
 	Candidates *Phase
 	Main       Phase
 }
@@ -127,7 +128,7 @@ type Expand struct {
 type Scan struct {
 	// Files is the largest number of candidate files that are read. ChunkChars is the largest number of characters in a
 	// chunk. MaxVectors is the largest number of chunks that get vectors. ListValues is the largest number of values of a
-	// property that are searched. FrontmatterDepth is the largest depth at which values are searched.
+	// property that are searched. FrontmatterDepth is the largest depth in the frontmatter at which values are searched.
 	Files, ChunkChars, MaxVectors, ListValues, FrontmatterDepth int
 	// MemoryBytes limits the memory for the cut files and for their index.
 	MemoryBytes int64

@@ -6,7 +6,7 @@ import (
 	"sheaf/internal/suggest"
 )
 
-// removed says what replaces names of an older default ranking. A key is a kind, such as "stage", and a name.
+// removed has advice about names that only older default rankings had. A key is a kind, such as "stage", and a name.
 var removed = map[string]string{
 	"stage support":        "remove it",
 	"stage whole":          "use word_pairs",

@@ -14,8 +14,8 @@ type Rerank struct {
 	// N is the largest number of hits that the model reads; Rerank drops the others. If N is 0, Rerank calls no model and
 	// changes nothing.
 	N int
-	// Weight, 0..1, is the weight of the model's score. The hit's own score has the weight 1 - Weight. Before that,
-	// both are mapped to 0..1 over the N hits.
+	// Weight, 0..1, is the weight of the model's score. The hit's own score has the weight 1 - Weight. Before weighting,
+	// Rerank maps both scores to 0..1 over the N hits.
 	Weight float64
 	// Timeout limits how long the model may take.
 	Timeout time.Duration

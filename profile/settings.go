@@ -84,11 +84,12 @@ type setting struct {
 	node   *node  // its position in the file; nil for a default
 	where  string // names the option for people, as "elbow.ratio"
 	number *expression
-	text   string // a choice ("$name" for a parameter's), true or false, or a text
+	text   string // a choice, "$" and a parameter with the choice, true or false, or a text
 	texts  []string
 }
 
-// setting reads the option o from the mapping n. If n lacks it, the default counts. where is for errors.
+// setting reads the option o from the mapping n. If n lacks o, setting uses the default. where names the setting in
+// errors.
 func (d *decoder) setting(o *Option, n *node, where string) setting {
 	if value := n.get(o.Name); value != nil {
 		return d.value(o, value, where)
@@ -152,8 +153,8 @@ func (d *decoder) expression(s *setting) *expression {
 	return e
 }
 
-// parameterNames returns the names of the parameters with a word as value if words is true. Otherwise it returns the
-// names of those with a number.
+// parameterNames returns the names of the parameters whose values are words, if words is true. Otherwise it returns the
+// names of the parameters whose values are numbers.
 func (d *decoder) parameterNames(words bool) (names []string) {
 	for i := range d.params {
 		if words == (len(d.params[i].OneOf) > 0) {
@@ -182,7 +183,8 @@ func (d *decoder) choiceParameter(s *setting, name string) {
 	}
 }
 
-// isNumber reports whether the file has exactly this number as the value of the setting, not an expression.
+// isNumber reports whether the value of the setting in the file is this number, not an expression. s.node must not be
+// nil.
 func (s *setting) isNumber(number float64) bool {
 	n, err := strconv.ParseFloat(s.node.text, 64)
 	return err == nil && n == number

@@ -6,7 +6,7 @@ import (
 	"text/tabwriter"
 )
 
-// Show draws the profile as text: the parameters, then the pipeline of a query with limit and the parameters set.
+// Show draws the profile as text: the parameters, then the pipeline of a query. limit and set are as in [Profile.Plan].
 func (p *Profile) Show(limit int, set map[string]string) (string, error) {
 	plan, err := p.Plan(limit, set)
 	if err != nil {
@@ -128,7 +128,7 @@ func (br *Branch) describe() string {
 }
 
 // Diff compares what [Profile.Show] draws for profiles a and b and a query with this limit. "-" marks lines that only a
-// has, and "+" marks lines that only b has. If both profiles do the same, Diff returns "".
+// has, and "+" marks lines that only b has. If both drawings are equal, Diff returns "".
 func Diff(a, b *Profile, limit int) (string, error) {
 	var texts [2][]string
 	for i, p := range [2]*Profile{a, b} {
@@ -144,7 +144,7 @@ func Diff(a, b *Profile, limit int) (string, error) {
 
 // diffLines compares lines by a longest common subsequence. Profiles are short, so a simple algorithm is enough.
 func diffLines(a, b []string) string {
-	common := make([][]int, len(a)+1) // of a[i:] and b[j:]
+	common := make([][]int, len(a)+1) // lengths for a[i:] and b[j:]
 	for i := range common {
 		common[i] = make([]int, len(b)+1)
 	}

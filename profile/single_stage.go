@@ -20,13 +20,14 @@ func Stages() []string {
 	return names
 }
 
-// SingleStages returns the names of the stages that work outside a search. They need only a ranking, and maybe facts of
-// documents.
+// SingleStages returns the names of the stages that work outside a search. These stages need only a ranking, and some
+// need facts about documents.
 func SingleStages() []string {
 	return slices.DeleteFunc(Stages(), func(name string) bool { return stageNamed(name).needs == needsSearch })
 }
 
-// RunStages returns the names of the stages that work on rankings of other systems. The other stages need documents.
+// RunStages returns the names of the stages that work on rankings of other systems. The other stages need facts about
+// documents, or a search.
 func RunStages() []string {
 	return slices.DeleteFunc(Stages(), func(name string) bool { return stageNamed(name).needs != needsIDs })
 }
@@ -45,7 +46,7 @@ func runFusionOptions() []*Option {
 		case "norm":
 			o.About = "how the scores of a ranking are normalized, for scores; a missing hit " + ofMissing
 			o.OneOf = slices.DeleteFunc(slices.Clone(o.OneOf), func(norm string) bool {
-				return norm == "share" // it needs the query, which is unknown here
+				return norm == "share" // share needs the query, which is unknown here
 			})
 		}
 		out = append(out, &o)
@@ -54,9 +55,9 @@ func runFusionOptions() []*Option {
 }
 
 // NewStage returns a stage for use outside a search. name is its kind, and set has its settings as a profile writes
-// them. A comma separates the values of a list. An expression may use the name "limit". The parameter limit is then its
-// value, 1..MaxLimit. called is the prefix of a setting's name in errors, for example "--". For every fault, NewStage
-// returns sheaf.ErrInvalid.
+// them. A comma separates the values of a list. limit, 1..MaxLimit, is the value of the name "limit" in expressions.
+// called is the prefix of a setting's name in errors, for example "--". For every fault, NewStage returns
+// sheaf.ErrInvalid.
 func NewStage(name string, set map[string]string, limit int, called string) (Step, error) {
 	k := stageNamed(name)
 	if k == nil {
@@ -76,8 +77,8 @@ func NewStage(name string, set map[string]string, limit int, called string) (Ste
 	return steps[0], nil
 }
 
-// NewRunStage is [NewStage] for rankings of other systems. There, the ID of a chunk is all that is known of it. If the
-// stage needs more, NewRunStage returns sheaf.ErrUnsupported. Errors show settings as flags.
+// NewRunStage is [NewStage] for rankings of other systems. Such a ranking says only the ID of a chunk. If the stage
+// needs more, NewRunStage returns sheaf.ErrUnsupported. Errors show settings as flags.
 func NewRunStage(name string, set map[string]string, limit int) (Step, error) {
 	k := stageNamed(name)
 	if k == nil {

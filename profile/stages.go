@@ -44,7 +44,7 @@ const (
 	needsSearch             // the index or a model, which only a search has
 )
 
-// allOptions returns the options of the kind, then the options that every stage has.
+// allOptions returns the options of the kind. For a stage, it adds the option that every stage has.
 func (k *kind) allOptions() []*Option {
 	if k.stage != nil {
 		return append(slices.Clip(k.options), whenOption)
@@ -296,7 +296,7 @@ func days(n float64) time.Duration    { return time.Duration(n * float64(24*time
 const ofMissing = "counts as its lowest score for max and zscore, as a score of 0 among the others for linear, and " +
 	"gives 0 otherwise"
 
-// fusionOptions are the options of a fusion. Its three methods share them.
+// fusionOptions are the options of a fusion. The three methods share these options.
 var fusionOptions = []*Option{
 	choice("method", "", "rrf: the sum of weight/(k + rank); weighted_sum: the weighted mean of min-max scores; scores: "+
 		"scores normalized by norm and combined by mean", "rrf", "weighted_sum", "scores"),

@@ -17,8 +17,8 @@ import (
 // tunedFolder is a folder in the folder of an index, with the profiles that are tuned to this index.
 const tunedFolder = "tuned"
 
-// tunedHeader is the first line of a tuned profile. It tells for which default ranking the profile was tuned. In
-// profiles that were tuned for the previous default ranking, the first line begins with tunedBefore.
+// tunedHeader is the first line of a tuned profile. Its words "a ranking of shares" name the current default ranking.
+// The first line of a profile that was tuned for the previous default ranking begins with tunedBefore.
 const (
 	tunedBefore = "# Written by sheaf tune;"
 	tunedHeader = "# Written by sheaf tune for a ranking of shares; sheaf tune --undo removes it."

@@ -15,7 +15,8 @@ import (
 	"sheaf"
 )
 
-// maxBytes and maxDepth limit the size and the nesting of a profile, against hostile files. Real ones are far smaller.
+// maxBytes and maxDepth limit the size and the nesting of a profile, against hostile files. Real profiles are far
+// smaller.
 const (
 	maxBytes = 1 << 20
 	maxDepth = 20
@@ -200,7 +201,7 @@ func (n *node) cutAtComma(i int) {
 	}
 }
 
-// saying returns a copy of n with the value text.
+// saying returns a copy of n with the value text, for errors about a part of the value.
 func (n *node) saying(text string) *node {
 	at := *n
 	at.text = text

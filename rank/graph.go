@@ -11,7 +11,7 @@ import (
 )
 
 // GraphBoost raises hits whose document is connected with other documents of the ranking. It compares the first
-// Candidates documents of the ranking. Three counts belong to each document: the others that link to it, are cited
+// Candidates documents of the ranking. For each document, GraphBoost counts the others that link to it, are cited
 // together with it, or share a tag. c is the sum of the three counts, each times its weight. All hits of the document
 // get the factor
 //

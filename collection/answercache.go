@@ -31,8 +31,8 @@ type stamp struct{ generation, version uint64 }
 // answerKey is a hash of a question and of everything else that determines the answer.
 type answerKey [sha256.Size]byte
 
-// answer is the cached ranking of one question. All pages of the results come from it. So a later page neither repeats
-// nor skips a result when the index changes.
+// answer is the cached ranking of one question. All pages of its results come from this ranking. So a later page
+// neither repeats nor skips a result, even if the index has changed.
 type answer struct {
 	key     answerKey
 	request SearchRequest
@@ -94,8 +94,8 @@ const (
 )
 
 // get returns the answer of a question from the cache, or from another request that is computing it. If from is
-// computed, there is no answer, and the caller must compute it. Other requests may wait for the answer: if own is not
-// nil, the caller must pass it to finish.
+// computed, there is no answer, and the caller must compute it. Other requests may wait for this answer: if own is not
+// nil, the caller must call finish with own.
 func (s *answers) get(key answerKey) (a *answer, from origin, own *flight) {
 	defer func() { s.counts[from].Add(1) }()
 	if a := s.lookUp(key.cursor()); a != nil && a.key == key {
@@ -116,7 +116,7 @@ func (s *answers) get(key answerKey) (a *answer, from origin, own *flight) {
 	return nil, computed, own
 }
 
-// finish gives an answer to the requests that wait for it. With nil, they compute their own.
+// finish gives an answer to the requests that wait for it. If a is nil, these requests compute their own answers.
 func (s *answers) finish(key answerKey, own *flight, a *answer) {
 	s.mu.Lock()
 	delete(s.flights, key)
@@ -135,8 +135,8 @@ func (s *answers) lookUp(key cursorKey) *answer {
 	return a
 }
 
-// put caches an answer. An answer that is larger than the whole cache is not cached. With forCursor, put caches it
-// until the next call of put, so that the cursor of the answer works.
+// put caches an answer, unless the answer is larger than the whole cache. With forCursor, put caches a larger answer
+// too. It stays until the next call of put, so that its cursor works.
 func (s *answers) put(a *answer, forCursor bool) {
 	bytes := a.bytes()
 	if forCursor {
@@ -153,7 +153,7 @@ func (s *answers) state() CacheCounts {
 	return n
 }
 
-// randomKey returns a key that only a cursor can find.
+// randomKey returns the key of an answer that no repeated question may find, only a cursor.
 func randomKey() (key answerKey) {
 	_, _ = rand.Read(key[:]) // crypto/rand never fails
 	return key

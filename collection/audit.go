@@ -184,16 +184,16 @@ func (a *auditor) query(hidden []int) string {
 }
 
 // timesAgain is the largest number of times that a round runs if it finds leaks while another process writes. writing
-// is the longest pause between two parts of one write in another process.
+// is the longest time in which another process ends a write that it has begun.
 const (
 	timesAgain = 10
 	writing    = 250 * time.Millisecond
 )
 
-// round makes a grant and checks every door, until the number of checks reaches the limit. The parameter number is the
-// seed of the round. While another process writes, the store and the catalog of the reader may differ by one write. For
-// example, the store may still count a document that the catalog already hides. Therefore round reports a leak only if
-// the leak repeats, or if the index did not change.
+// round makes a grant and checks every door, with at most limit checks. The parameter number is the seed of the round.
+// While another process writes, the store and the catalog of the reader may differ by one write. For example, the store
+// may still count a document that the catalog already hides. Therefore round reports a leak only if the leak repeats,
+// or if the index did not change.
 func (a *auditor) round(ctx context.Context, number uint64, limit int) (err error) {
 	before := *a.out
 	for range timesAgain {
@@ -326,9 +326,9 @@ func (t *trial) leak(door string, doc sheaf.ID, format string, args ...any) {
 	}
 }
 
-// answer searches the JSON of out, an answer of the operation door, for IDs of hidden documents. If the caller may not
-// see everything, it also searches for paths of this machine's folders. Each find becomes a leak in the report, under
-// the name door. answer returns an error only if out cannot be written as JSON.
+// answer searches out, the JSON answer of the operation door, for IDs of hidden documents. If the caller may not see
+// everything, it also searches for paths of this machine's folders. It reports each find as a leak of door. It returns
+// an error only if out cannot be written as JSON.
 func (t *trial) answer(door string, out any) error {
 	b, err := json.Marshal(out)
 	if err != nil {

@@ -40,8 +40,8 @@ type knownDocuments struct {
 	roots      []string // paths of the folders, as JSON writes them
 }
 
-// learn reads all documents of a view, unless they are known for this generation. A view without documents gives
-// sheaf.ErrNotFound.
+// learn reads all documents of a view, unless it has already read them at this generation. A view without documents
+// gives sheaf.ErrNotFound.
 func (of *auditor) learn(view *catalog.View) error {
 	if of.docs != nil && of.generation == view.Generation() {
 		return nil

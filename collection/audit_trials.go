@@ -279,8 +279,8 @@ func (t *trial) status() error {
 	return t.answer("status", s)
 }
 
-// legs searches with each branch alone. It checks that no branch has a hidden document. Fusion would drop the hidden
-// document, but a visible one would already be displaced.
+// legs searches with each branch of the profile alone, and checks that no branch finds a hidden document. Fusion would
+// drop such a document, but the document could still displace a visible one.
 func (t *trial) legs() error {
 	g := t.reader.guard
 	words := store.Request{Limit: 100, Text: search.AnyField(sheaf.Match{Text: t.text})}

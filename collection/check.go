@@ -14,9 +14,10 @@ import (
 	"sheaf/store"
 )
 
-// Faults reads the whole index and lists its faults. If the server does not answer, Faults fails, because the chunks on
-// the server may be intact. If the last run was interrupted, Faults sets x.Stopped. If an older version of the program
-// read documents, Faults sets x.OutdatedRead.
+// Faults reads the whole index and lists its faults. If the server does not answer, Faults returns an error, because
+// the chunks on the server may be intact. If the last run was interrupted, Faults sets x.Stopped. If an older version
+// of the program read documents, Faults sets x.OutdatedRead. If the server has documents of another folder, it sets
+// x.Foreign.
 func (x *Index) Faults(ctx context.Context) ([]error, error) {
 	x.Stopped, x.Foreign, x.reached = "", "", nil
 	show, done := func(int64, int64) {}, func() {}
@@ -140,7 +141,7 @@ func fewer(known, found int) error {
 	return fmt.Errorf("the catalog knows %s chunks, %s can be found", wording.Count(known), wording.Count(found))
 }
 
-// strays lists the documents on the server that the catalog does not list and that no file can restore.
+// strays lists stray documents: the server has them, the catalog does not list them, and no file can restore them.
 func (x *Index) strays(ctx context.Context) (*losses, error) {
 	lost := &losses{}
 	err := lost.addStrays(ctx, x.Backend, x.Trees(), func(id sheaf.ID) bool { _, ok := x.View.Document(id); return ok })
@@ -154,8 +155,8 @@ const countBatch = 1000
 type Reach struct {
 	Found   int
 	Missing []sheaf.ID
-	// Unreached is the number of passages that the server stores but that search by meaning does not find. doubtful
-	// lists the chunks that may have such passages.
+	// Unreached is the number of passages that the server stores but that search by meaning does not find. Only chunks in
+	// doubtful may have such passages.
 	Unreached int
 	doubtful  []sheaf.ID
 }
@@ -214,7 +215,7 @@ func (x *Index) SearchOurs(ctx context.Context) (*Reach, error) {
 	return out, x.View.Err()
 }
 
-// errStrays means that the server has chunks whose documents the catalog does not list.
+// errStrays means that the server has stray documents: see strays.
 var errStrays = errors.New("chunks of no document")
 
 // ErrUnreached means that the server stores passages that search by meaning does not find.
@@ -233,9 +234,9 @@ func (x *Index) Strayed() error {
 			"--repair names them and asks before it removes them")
 }
 
-// StoppedRun explains why a search found another number of chunks than the catalog has. If an indexing run was stopped
-// or still runs, StoppedRun returns a text about this run. Otherwise it returns "". waiting lists the documents that
-// wait to be indexed; only these may be missing.
+// StoppedRun explains why a search found fewer chunks than the catalog has. If an indexing run was stopped or still
+// runs, it returns a text about this run, otherwise "". waiting lists the documents that wait to be indexed. If more
+// than the chunks of these documents are missing, no stopped run is the reason, and the text is "".
 func (x *Index) StoppedRun(found int, waiting []sheaf.ID) string {
 	if found == x.View.Chunks() || len(waiting) == 0 {
 		return ""

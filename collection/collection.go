@@ -192,7 +192,7 @@ func (c *Collection) Close() error {
 	return nil
 }
 
-// shut returns the error for a request to a closed collection.
+// shut returns the error for a request to a closed collection. The error says why the collection was closed.
 func (c *Collection) shut() error {
 	switch {
 	case c.replaced.Err() != nil:
@@ -210,8 +210,8 @@ func (c *Collection) Name() string { return c.o.Name }
 func (c *Collection) Profile() string { return c.o.Profile }
 
 // For returns a Reader: a snapshot of the collection, limited to what the grant allows. Close the Reader when done. If
-// the grant has expired, the error is [ErrForbidden]. If another process remakes the index, or has remade it with other
-// settings, the error wraps [ingest.ErrRebuilt].
+// the grant has expired, the error is [ErrForbidden]. If another process is remaking the index, or has remade it with
+// other settings, the error wraps [ingest.ErrRebuilt].
 func (c *Collection) For(grant access.Grant) (r *Reader, err error) {
 	c.reading.RLock()
 	done := sync.OnceFunc(c.reading.RUnlock)
@@ -259,8 +259,8 @@ func (c *Collection) good(grant *access.Grant) error {
 	return nil
 }
 
-// latest returns the newest view of the catalog, with the writes of other processes. If another process remakes the
-// index, or has changed its settings, the error wraps ingest.ErrRebuilt. The query would not fit the other index.
+// latest returns the newest view of the catalog, with the writes of other processes. The caller closes the view. If
+// another process is remaking the index, or has changed its settings, the error wraps ingest.ErrRebuilt.
 func (c *Collection) latest() (*catalog.View, error) {
 	if err := c.o.Catalog.Follow(); err != nil {
 		c.noteDamage(err)
@@ -349,7 +349,7 @@ func (c *Collection) Watch(ctx context.Context, onRun func(*ingest.Report, error
 	})
 }
 
-// withProgress returns the options of runs. Their Progress stores the progress for Status.
+// withProgress returns the options for a run. During the run, Progress also stores the progress, which Status shows.
 func (c *Collection) withProgress() ingest.Options {
 	o := *c.o.Ingest
 	progress := o.Progress
@@ -403,11 +403,11 @@ func (c *Collection) ran(report *ingest.Report, err error) {
 	c.watching.Store(state)
 }
 
-// Looking reports whether the first search for changed files still runs. Until this search ends, answers may lack files
-// that changed before the collection opened.
+// Looking reports whether the first run of [Collection.Watch] has not ended. Until it ends, answers may lack files that
+// changed before the collection opened.
 func (c *Collection) Looking() bool { return c.willWatch.Load() && c.watching.Load() == nil }
 
-// filling reports whether the first indexing of the folder has not ended.
+// filling reports whether the index was empty when the collection opened, and the first run of Watch has not ended.
 func (c *Collection) filling() bool {
 	return c.fresh && c.Looking()
 }
@@ -437,8 +437,8 @@ func (c *Collection) Ready(ctx context.Context) error {
 	return nil
 }
 
-// Moved returns an error if the name of the store now leads to another index than when the collection opened. The
-// collection still uses the first index.
+// Moved returns an error if the name of the store now leads to another index than when the collection opened. The name
+// may be an alias on a server. The collection still uses the first index.
 func (c *Collection) Moved() error {
 	if m, ok := c.o.Backend.(store.Mover); ok {
 		return m.Moved()

@@ -167,8 +167,8 @@ func validID(id sheaf.ID) error {
 	return nil
 }
 
-// valid checks the rules that concern more than one field, and scales the vectors to length 1. dims is the required
-// number of dimensions.
+// valid checks the rules that concern more than one field, and scales the vectors to length 1, in place. dims is the
+// number of dimensions that every vector must have; 0 allows no vectors.
 func (d *DocumentInput) valid(dims int) error {
 	switch {
 	case d.Text != "" && len(d.Chunks) > 0:
@@ -208,7 +208,7 @@ func (d *DocumentInput) valid(dims int) error {
 	return nil
 }
 
-// copyOf returns a copy of d with its own fields and vectors.
+// copyOf returns a copy of d that shares no chunks and no vectors with d.
 func (d *DocumentInput) copyOf() *DocumentInput {
 	out := *d
 	out.Chunks = slices.Clone(d.Chunks)
@@ -254,11 +254,11 @@ func validProperties(properties map[string]Property) error {
 	return nil
 }
 
-// LeastPart is a limit of vectors: at least one number must have this absolute value or a larger one. Another vector is
-// an error, because it cannot be scaled to length 1.
+// LeastPart is the smallest absolute value that the largest number of a vector may have. A smaller vector is an error,
+// because it cannot be scaled to length 1.
 const LeastPart = 1e-6
 
-// normalize scales a vector to length 1, in place. If the vector is too small, normalize returns false.
+// normalize scales a vector to length 1, in place. If the vector is too small or too large, normalize returns false.
 func normalize(v []float32) bool {
 	var square, most float64
 	for _, x := range v {
@@ -347,8 +347,8 @@ func decodeGiven(id sheaf.ID, content []byte) (*DocumentInput, error) {
 	return doc.Document, nil
 }
 
-// givenDocuments returns a function that reads the given documents of an index, for ingest.Options.Kept. If this
-// function cannot read a document, ingest uses the text in the catalog.
+// givenDocuments returns the function for ingest.Options.Kept, which reads given documents of the index in folder. For
+// a missing or unreadable document this function returns false, and ingest uses the text in the catalog.
 func givenDocuments(folder string) func(doc sheaf.ID, hash catalog.Hash) (ingest.Given, bool, error) {
 	file := intake.Open(folder)
 	return func(doc sheaf.ID, hash catalog.Hash) (ingest.Given, bool, error) {
@@ -376,8 +376,8 @@ func givenDocuments(folder string) func(doc sheaf.ID, hash catalog.Hash) (ingest
 	}
 }
 
-// wasGiven returns a function that reports whether a document was ever given by a program. If no document of the index
-// was, the function is nil.
+// wasGiven returns a function that reports whether a program ever gave a document. If no program ever gave documents to
+// the index in folder, the function is nil.
 func wasGiven(folder string) (func(doc sheaf.ID) bool, error) {
 	older, err := olderVersions(folder)
 	if err != nil {

@@ -62,7 +62,7 @@ func fieldError(field, format string, args ...any) error {
 	return inField(field, fmt.Errorf(format, args...))
 }
 
-// forbidden returns the error of a field that asks for something that the caller may not do.
+// forbidden returns an error of the category ErrForbidden: the field asks for something that the caller may not do.
 func forbidden(field, format string, args ...any) error {
 	return &FieldError{Field: field, Err: fmt.Errorf("%w: "+format, append([]any{ErrForbidden}, args...)...)}
 }
@@ -71,7 +71,8 @@ func unmet(field, format string, args ...any) error {
 	return &FieldError{Field: field, Err: fmt.Errorf("%w: "+format, append([]any{ErrPrecondition}, args...)...)}
 }
 
-// inField adds the name of a field to an error of the category sheaf.ErrInvalid. It returns other errors unchanged.
+// inField adds the name of a field to an error, and gives the error the category sheaf.ErrInvalid. For nil it returns
+// nil.
 func inField(field string, err error) error {
 	if err == nil {
 		return nil
@@ -79,10 +80,11 @@ func inField(field string, err error) error {
 	return &FieldError{Field: field, Err: sheaf.WithCategory(sheaf.ErrInvalid, err)}
 }
 
-// inParameters adds the name of the wrong parameter of a profile to an error.
+// inParameters works like inNamed for the field parameters.
 func inParameters(err error) error { return inNamed("parameters", err) }
 
-// inNamed adds the name of the wrong parameter or setting in a field to an error.
+// inNamed works like inField for an error of a profile. If one parameter or setting in the field is wrong, the name of
+// the field also names this parameter.
 func inNamed(field string, err error) error {
 	if wrong, ok := errors.AsType[*profile.ParameterError](err); ok {
 		field += "/" + pointerEscapes.Replace(wrong.Name)
@@ -113,7 +115,7 @@ func fromRemote(err error) error {
 	return remoteError{err}
 }
 
-// publicError is an error whose text is replaced by one that callers may see.
+// publicError is an error that callers see with the text in text. The cause may have details that they must not see.
 type publicError struct {
 	text  string
 	cause error
@@ -125,8 +127,8 @@ func (e *publicError) Unwrap() error { return e.cause }
 
 func maySeeDetails(grant *access.Grant) bool { return grant.May(access.ScopeAdmin) }
 
-// Told returns an error like err with a text that the caller may see; log err itself. Only a caller with the scope
-// admin sees why a remote store or model failed. If too many files are open, no caller sees the name of the file.
+// Told returns err with a text that the caller may see; log err itself. Only a caller with the scope admin sees why a
+// remote store or model failed. If too many files are open, no caller sees the name of the file.
 func Told(err error, grant *access.Grant) error {
 	if vfs.TooManyFiles(err) {
 		return &publicError{"unavailable: too many files or connections are open: repeat this in a moment",

@@ -82,7 +82,8 @@ func (r *Reader) Explain(ctx context.Context, q SearchRequest) (*Explanation, er
 	return out, r.Err()
 }
 
-// followed returns the IDs that a brief explanation shows in every step. They are the results and best hits.
+// followed returns the IDs that a brief explanation shows in every step. They are the IDs of all results, and of the
+// best hits of each step.
 func followed(answer *Answer, trace []search.Snapshot) map[sheaf.ID]bool {
 	ids := make(map[sheaf.ID]bool, len(answer.Results)+drawnHits*len(trace))
 	for i := range answer.Results {
@@ -207,8 +208,9 @@ type Parameter struct {
 	OneOf   []string `json:"one_of" doc:"The allowed words; empty for a number."`
 }
 
-// Profiles lists by name the profiles in the folders, the built-in profiles, and the collection's own profile. It omits
-// the collection's own profile if that is a file. For an unreadable profile, the entry gives the reason.
+// Profiles lists the profiles in the folders, the built-in profiles, and the default profile of the collection, sorted
+// by name. It omits the default profile if its name is the path of a file. For an unreadable profile, the entry gives
+// the reason.
 func (c *Collection) Profiles() ([]Profile, error) {
 	infos, err := profile.List(c.o.ProfileDirs...)
 	if err != nil {

@@ -185,7 +185,7 @@ func (r *Reader) part(doc *sheaf.Document, c *sheaf.Chunk, content []byte, where
 
 func outlineOf(c *sheaf.Chunk) Outline { return Outline{c.ID, c.Title, c.Depth, c.Position} }
 
-// link resolves a link for this caller. If the target is a hidden document, the result has no target. The text of the
+// link resolves a link for this caller. If the target is missing or hidden, the result has no target. The text of the
 // link stays, because the caller may read that text.
 func (r *Reader) link(from sheaf.ID, l sheaf.Link) Link {
 	out := Link{Kind: l.Kind.String(), Target: l.Target, Fragment: l.Fragment, Text: l.Text, Span: spanOf(l.Span)}
@@ -375,7 +375,8 @@ func (r *Reader) Context(ctx context.Context, name string, content []byte, q Sea
 	return r.like(ctx, salientText(&doc, &doc.Chunks[0], content), self, q)
 }
 
-// salientText returns the text of a chunk, with the titles of the chunk and of its subsections.
+// salientText returns the text of a chunk. Its Titles are the titles above the chunk and of its subsections, and the
+// texts of its links. For a document, they include aliases and tags.
 func salientText(doc *sheaf.Document, c *sheaf.Chunk, content []byte) salient.Text {
 	where := c.Span
 	where.Start = min(max(where.Start, doc.Frontmatter.End), where.End)
@@ -398,8 +399,9 @@ func salientText(doc *sheaf.Document, c *sheaf.Chunk, content []byte) salient.Te
 	return text
 }
 
-// Readable removes embedded data, such as pictures in base64, from the texts of a part and its neighbors. An assistant
-// cannot read such data, but pays for every character. Line numbers do not change.
+// Readable removes embedded data, such as pictures in base64, from the texts of p and its neighbors, and returns p. An
+// assistant cannot read such data, but pays for every character. Line numbers do not change. If err is not nil,
+// Readable returns err.
 func Readable(p *Part, err error) (*Part, error) {
 	if err != nil {
 		return nil, err

@@ -44,12 +44,12 @@ type Stored struct {
 
 // givenState is the state of given documents: documents that programs write through the API.
 type givenState struct {
-	// turn is the lock of writers: a writer holds it while it makes changes. So changes run one after another.
+	// turn is the lock of writers. A writer locks it by sending a value and unlocks it by receiving the value.
 	turn       chan struct{}
 	owner      owner
 	recovering atomic.Bool
-	// stuck is the reason why recovery waits: the disk is full, or intake.db needs a repair. It is nil if recovery does
-	// not wait. Searches still find indexed documents.
+	// stuck is the reason why recovery waits: files cannot be written, the disk is full, or intake.db needs a repair. It
+	// is nil if recovery does not wait. Searches still find indexed documents.
 	stuck atomic.Pointer[error]
 	// broken receives a value when a change failed and the store may have a part of it.
 	broken chan struct{}
@@ -70,7 +70,7 @@ func newGiven(o *Options) givenState {
 		queue: &queue{wake: make(chan struct{}, 1), ended: make(chan struct{})}}
 }
 
-// breaks sends to broken: a change failed, and the store may have a part of it.
+// breaks sends a value to broken, because a change failed and the store may have a part of it.
 func (g *givenState) breaks() {
 	select {
 	case g.broken <- struct{}{}:
@@ -95,8 +95,8 @@ func (c *Collection) Write(ctx context.Context, grant access.Grant, changes []Ch
 	return c.carryOut(ctx, changes, entry{key: key})
 }
 
-// begin starts a request that changes documents. The caller then has the right to write, until it calls end. If a
-// request with the same key was done before, end is nil, and before has its results.
+// begin starts a request that changes documents. The caller has the right to write until it calls end. If a request
+// with the same key was done before, before has its results, and end is nil.
 func (c *Collection) begin(ctx context.Context, changes []Change, keys []Key) (key *requestKey, before *keyRecord,
 	end func(), err error) {
 	if key, before, err = c.useKey(ctx, keys); err != nil || before != nil {
@@ -260,7 +260,7 @@ func inChange(i int, err error) error {
 }
 
 // take waits for the right to write, and loads the newest state of the index. Only one writer has this right at a time.
-// If a long run over the folders has the right, take waits for its end, or until ctx ends. Call give to return the
+// The writer before may be a long run over the folders. When ctx ends, take returns an error. Call give to return the
 // right.
 func (c *Collection) take(ctx context.Context) (give func(), err error) {
 	select {
@@ -292,8 +292,8 @@ func (c *Collection) take(ctx context.Context) (give func(), err error) {
 	return give, nil
 }
 
-// carryOut makes all changes or none, and records the results under the task or key in e. The method allowed must have
-// checked the changes. The caller must have the right to write.
+// carryOut makes all changes or none, and records the results under the task or key in e. checkChanges must have
+// checked the changes before. The caller must have the right to write.
 func (c *Collection) carryOut(ctx context.Context, changes []Change, e entry) ([]Stored, error) {
 	out, err := c.check(changes)
 	if err != nil {
@@ -361,8 +361,8 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change, e entry) ([
 // A change calls crashPoint at named points. Tests kill the process at these points.
 var crashPoint = func(string) {}
 
-// refuse restores the earlier versions of documents. Their changes were accepted, but the error why prevented indexing.
-// If refuse cannot write intake.db now, the changes stay there, and recovery indexes the changes later.
+// refuse restores the earlier versions of documents in intake.db, after the error why prevented the indexing of
+// accepted changes. If refuse cannot write intake.db now, the changes stay there, and recovery indexes them later.
 func (c *Collection) refuse(changes []Change, e entry, why error) error {
 	crashPoint("in refuse")
 	view := c.o.Catalog.View()
@@ -481,7 +481,7 @@ func sees(grant *access.Grant, rec *catalog.Record) bool {
 	return filter == nil || filter.Match(&store.Chunk{Columns: ingest.Columns(&rec.Document, rec.Date)})
 }
 
-// hasTag reports whether the header If-Match, a list of tags, contains tag.
+// hasTag reports whether list contains tag. list is the value of the header If-Match: tags, separated by commas.
 func hasTag(list, tag string) bool {
 	for part := range strings.SplitSeq(list, ",") {
 		if strings.TrimSpace(part) == tag && tag != "" {
@@ -491,11 +491,12 @@ func hasTag(list, tag string) bool {
 	return false
 }
 
-// hasWeakTag reports whether the header If-None-Match, a list of tags, contains tag. A weak and a strong tag with the
-// same text are equal (RFC 9110, section 13.1.2).
+// hasWeakTag works like hasTag for the header If-None-Match. A weak and a strong tag with the same text are equal (RFC
+// 9110, section 13.1.2).
 func hasWeakTag(list, tag string) bool { return hasTag(strings.ReplaceAll(list, "W/", ""), tag) }
 
-// Met returns [ErrPrecondition] if the header ifMatch does not match the document. "" matches every document.
+// Met returns [ErrPrecondition] if the value ifMatch of the header If-Match does not match the version of the document.
+// "" matches every version.
 func Met(ifMatch string, d *Document) error {
 	if ifMatch == "" || ifMatch == "*" || hasTag(ifMatch, d.ETag) {
 		return nil
@@ -503,12 +504,13 @@ func Met(ifMatch string, d *Document) error {
 	return unmet("if_match", "%s has changed: read it again", d.ID)
 }
 
-// Unchanged reports whether the header ifNoneMatch contains tag, weak or strong. If so, the caller has this version.
+// Unchanged reports whether ifNoneMatch, the value of the header If-None-Match, contains tag or is "*". The caller then
+// has this version already.
 func Unchanged(ifNoneMatch, tag string) bool {
 	return strings.TrimSpace(ifNoneMatch) == "*" || hasWeakTag(ifNoneMatch, strings.TrimPrefix(tag, "W/"))
 }
 
-// describe completes the results with data of the index, such as the number of chunks of each document.
+// describe adds to each result the tag, the number of chunks and the pending work of its document.
 func (c *Collection) describe(out []Stored) error {
 	view := c.o.Catalog.View()
 	defer view.Close()

@@ -50,8 +50,8 @@ type requestKey struct {
 var errOtherRequest = conflict(errors.New("the Idempotency-Key belongs to another request: send a new one"))
 
 // useKey starts a request with the first of the keys. Without keys, all results are nil. If the request was done
-// before, before is its record. Otherwise call key.release when the request ends. useKey fails if the key belongs to
-// another request, or to a request that still runs.
+// before, before is its record, and key is nil. Otherwise call key.release when the request ends. useKey fails if the
+// key belongs to another request, or to a request that still runs.
 func (c *Collection) useKey(ctx context.Context, keys []Key) (key *requestKey, before *keyRecord, err error) {
 	if len(keys) == 0 {
 		return nil, nil, nil
@@ -150,8 +150,8 @@ func (e entry) end(tx *intake.Tx, results []Stored, now time.Time) error {
 	return e.key.putResults(tx, keyRecord{Done: true, Results: results})
 }
 
-// refuse records that the index refused the change. failure says why the task failed. If failure is "", the task runs
-// again.
+// refuse records that the index refused the change. For a task, failure is the reason, and the task has failed. If
+// failure is "", the task runs again. A key is removed, so the request can be repeated.
 func (e entry) refuse(tx *intake.Tx, failure string, now time.Time) error {
 	switch {
 	case e.task != nil && failure != "":

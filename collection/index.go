@@ -180,8 +180,8 @@ func (x *Index) Grown() <-chan struct{} { return x.grows }
 // Gone returns the folders of the index that are missing.
 func (x *Index) Gone() []string { return x.printed.missingFolders }
 
-// Open opens the index. If target is nil, the engine stores the chunks; otherwise the server that target opens does.
-// Open makes, updates, repairs or remakes the index, as far as o allows. Close the index even after an error.
+// Open opens the index. If target is nil, the engine stores the chunks; otherwise the server that target opens stores
+// them. Open makes, updates, repairs or remakes the index, as far as o allows. Close the index even after an error.
 func (x *Index) Open(ctx context.Context, target store.Opener, o IndexOptions) error {
 	x.want, x.Waits = o, Mixed
 	if o.Refresh {
@@ -258,7 +258,7 @@ func (x *Index) bringUpOnce(ctx context.Context) error {
 }
 
 // UseStore makes the index store its chunks on the server that target opens. Each server has its own folder inside the
-// index, with its own catalog. So the catalog always matches the chunks of its server.
+// index, with its own catalog. So each catalog matches the chunks on its server.
 func (x *Index) UseStore(ctx context.Context, target store.Opener, o IndexOptions) error {
 	base := o
 	base.Rebuild = false
@@ -346,7 +346,7 @@ func (x *Index) OpenStores(ctx context.Context) error {
 	return nil
 }
 
-// emptyEngine empties the engine if a rebuild was interrupted before this step.
+// emptyEngine empties the engine if this is the next step of an interrupted rebuild.
 func (x *Index) emptyEngine(ctx context.Context) error {
 	return x.empty(ctx, remakingEngine, func() error { return embedded.Empty(location.EngineDir(x.Where.Dir)) })
 }
@@ -368,7 +368,7 @@ func (x *Index) Close() {
 	x.View, x.Backend, x.Catalog, x.memory, x.walk = nil, nil, nil, nil, nil
 }
 
-// Holds reports whether the index contains a document in folder.
+// Holds reports whether the index contains a document that is in folder or below it.
 func (x *Index) Holds(folder string) bool {
 	for _, t := range x.View.Settings().Trees {
 		if rel, ok := location.Under(t.Root, folder); ok && x.View.Holds(t.Name, rel) {

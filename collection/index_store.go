@@ -25,7 +25,8 @@ func (x *Index) RepairCommand() string {
 	return x.withStore("sheaf check --repair --in " + wording.ShellQuoted(x.Where.Root))
 }
 
-// withStore returns a command line that uses the store of the index, even if a flag named the store.
+// withStore returns command with the store of the index. If a flag named the store, an environment variable in front
+// names it.
 func (x *Index) withStore(command string) string {
 	if x.Flag == "" {
 		return command
@@ -98,9 +99,9 @@ func (x *Index) serverLost(err error) error {
 		err), "fill it again: %s", x.rebuildCommand())
 }
 
-// emptyServer empties the server if the next step of a rebuild is to empty it. Another version of the program, or other
-// settings, may have filled the server. In this case, or if a part is missing, emptyServer drops everything that the
-// index has there.
+// emptyServer empties the server if that is the next step of a rebuild. Another version of the program, or other
+// settings, may have filled the server, or the server may lack a part. Then emptyServer drops all data of the index
+// there.
 func (x *Index) emptyServer(ctx context.Context) error {
 	return x.empty(ctx, remakingServer, func() error {
 		st, err := x.Target.Open(ctx, x.Analyzer, VectorFields(x.Embedder), store.Make)
@@ -147,12 +148,12 @@ func (x *Index) engineLost(ctx context.Context, st store.Backend) error {
 		wording.Plural(x.View.Chunks(), "chunk", "chunks"))
 }
 
-// restAfter is the time without a write after which the engine of a command that keeps running cleans up. It is longer
+// restAfter is the time without a write after which the engine cleans up, in a command that keeps running. It is longer
 // than the usual pause between two saves of a note.
 const restAfter = 2 * time.Second
 
-// openEngine opens the engine. empty says that the index has no documents. If the index is empty and the engine has
-// other settings, the error is sheaf.ErrUnsupported. Remaking such an index loses nothing.
+// openEngine opens the engine. empty says that the index has no documents. If the engine of such an index has other
+// settings, the error is sheaf.ErrUnsupported. Remaking the index then loses nothing.
 func (x *Index) openEngine(empty bool) (store.Backend, error) {
 	o := x.Engine
 	o.Dir, o.Analyzer, o.Vectors = location.EngineDir(x.Where.Dir), x.Analyzer, VectorFields(x.Embedder)

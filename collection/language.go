@@ -10,15 +10,16 @@ import (
 	"sheaf/text/analysis"
 )
 
-// littleText is the largest size, in bytes, of a collection whose language each update detects again. Without this
-// rule, the first few notes would determine the language of all later notes.
+// littleText is the largest size of a collection, in bytes, at which each update detects the language again. Otherwise
+// the first few notes would determine the language of all later notes.
 const littleText = 16 << 10
 
 // guessedKey is the setting that records that the language was detected from little text.
 const guessedKey = "language_guessed"
 
-// languageOutgrown returns a reason to remake the index, or nil. The reason: the language was detected from little
-// text, and more text now shows another language. On a server, it only prints a notice and returns nil.
+// languageOutgrown returns an error that is a reason to remake the index, or nil. The reason is that the language was
+// detected from little text, and more text now shows another language. If a server stores the chunks, it only prints a
+// notice and returns nil.
 func (x *Index) languageOutgrown(ctx context.Context) error {
 	if !x.languageGuessed(x.View) {
 		return nil
@@ -53,8 +54,8 @@ func (x *Index) languageGuessed(view *catalog.View) bool {
 	return !slices.ContainsFunc(settings.Trees, given) && foldersExist(x.currentTrees(settings.Trees)) == nil
 }
 
-// LanguageGrows reports whether the index now has enough text to show another language. Ran calls it after a run with
-// changes. If it returns true, reopen the index: Open then remakes it.
+// LanguageGrows reports whether the text of the index now shows another language than the recorded one. If it returns
+// true, reopen the index: Open then remakes it.
 func (x *Index) LanguageGrows(ctx context.Context) bool {
 	view := x.Catalog.View()
 	defer view.Close()

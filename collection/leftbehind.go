@@ -82,8 +82,8 @@ func storeIn(base location.Location, dir string) (address string, used bool) {
 	return record.Store, true
 }
 
-// noteLeftBehind runs before the first run into a store. It warns if other stores of this folder have given documents.
-// It is silent for the command sheaf copy, which reports them itself.
+// noteLeftBehind warns if other stores of this folder have given documents. Call it before the first run into a store.
+// If a flag chose the store, it prints nothing, because that command reports these documents itself.
 func (x *Index) noteLeftBehind() {
 	if x.Flag != "" {
 		return

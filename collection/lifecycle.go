@@ -18,8 +18,8 @@ import (
 
 // These constants say how long and how often to wait while another process writes.
 const (
-	// NeedAnswer is the longest wait of an update before an answer. Without the update, the answer may be older. A
-	// running server can index the same change within this time.
+	// NeedAnswer is the longest wait of an update before an answer. After it, the answer comes from the state before the
+	// update. A running server can index the same change within this time.
 	NeedAnswer = 500 * time.Millisecond
 	// NeedFresh is the longest wait of work that must be done, such as the first run.
 	NeedFresh = 10 * time.Minute
@@ -44,15 +44,15 @@ func OpenAgain(err *error, tries int) bool {
 	return tries < mostTries
 }
 
-// Mending is what [Index.Mend] did for one piece of work.
+// Mending records what [Index.Mend] did so far for one piece of work.
 type Mending struct {
 	reopened int
 	remade   bool
 }
 
 // Mend prepares the index for another attempt of work that failed with err. If another process remade the index, Mend
-// opens the index again, 4 times at most. If a file of the index is damaged, Mend remakes the index, once. It returns
-// any other error.
+// opens the index again, at most mostTries - 1 times. If a file of the index is damaged, Mend remakes the index, once.
+// For any other error, Mend returns err: do not try again.
 func (x *Index) Mend(ctx context.Context, err error, m *Mending) error {
 	switch {
 	case OpenAgain(&err, m.reopened+1):
@@ -72,9 +72,10 @@ type waiting struct {
 	said  bool      // a notice was given
 }
 
-// again reports whether to repeat work that ended with err. While another process writes, again waits. It returns true
-// when the lock in err is free, or when another process has changed the catalog c. When the duration need has passed,
-// again returns err. Any other err it returns at once. After a second, again calls notice, unless notice is nil.
+// again reports whether to repeat work that ended with err. If err is no locked file, again returns err at once.
+// Otherwise another process writes, and again waits. It returns true when the lock is free or that process has changed
+// the catalog c. After the time need since the first wait, again returns err. After a second it calls notice, unless
+// notice is nil.
 func (w *waiting) again(ctx context.Context, err error, need time.Duration, c *catalog.Catalog,
 	notice func(format string, args ...any)) (bool, error) {
 	if !errors.Is(err, vfs.ErrLocked) {
@@ -121,7 +122,7 @@ func pause(ctx context.Context, long time.Duration) error {
 	}
 }
 
-// isFree reports whether no process holds the lock that err names.
+// isFree reports whether no process holds the lock file that err names. It returns true if err names no lock file.
 func isFree(err error) bool {
 	held, ok := errors.AsType[*fs.PathError](err)
 	if !ok || held.Op != "lock" {
@@ -189,8 +190,8 @@ func (x *Index) Advise(err error) error {
 	return err
 }
 
-// Elsewhere adds advice to an error if the folder of the index cannot be made or opened: choose another folder. It
-// returns other errors unchanged.
+// Elsewhere adds advice to an error if the folder of the index cannot be made or opened. The advice is to choose
+// another folder. It returns other errors unchanged.
 func Elsewhere(err error) error {
 	path, ok := errors.AsType[*fs.PathError](err)
 	if !ok {

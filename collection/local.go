@@ -98,8 +98,8 @@ func (x *Index) Scope() (scope sheaf.Filter) {
 	return scope
 }
 
-// spellings returns the paths in the index that a typed path may mean. A typed path is relative to the folder of the
-// site, or to the top of the index.
+// spellings returns the paths in the index that the path written by a person may mean. This path is relative to the
+// folder of the site or to the top of the index.
 func (x *Index) spellings(written string) []string {
 	_, folder := x.Place()
 	if folder == "" {

@@ -21,7 +21,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// removeLost deletes chunks that the server has but that a search does not find. The next run restores them.
+// removeLost deletes from the server the chunks that it stores but that a search does not find. The next run writes
+// them again. x.reached lists these chunks.
 func (x *Index) removeLost(ctx context.Context) error {
 	if x.reached == nil {
 		return nil
@@ -35,8 +36,8 @@ func (x *Index) removeLost(ctx context.Context) error {
 	return nil
 }
 
-// removeStrays asks the person, then removes the documents on the server that no file here can restore. It returns the
-// faults that remain. The error is a failed removal, or the refusal of the person.
+// removeStrays asks the person, then removes the stray documents of this folder from the server: see strays. It returns
+// the faults that remain. The error says why they were not removed, for example because the person refused.
 func (x *Index) removeStrays(ctx context.Context, faults []error) ([]error, error) {
 	lost, err := x.strays(ctx)
 	if err != nil || len(lost.ours) == 0 {
@@ -60,10 +61,10 @@ func (x *Index) removeStrays(ctx context.Context, faults []error) ([]error, erro
 const lookedChunks = 1000
 
 // refuseStrangers returns an error if the server has documents of another folder. Call it before the first run. Two
-// folders in one place would count each other's words and show each other's hits. A folder is recognized by its name
-// and its files. Documents of this folder are accepted: they may come from another machine, or from a lost catalog. If
-// another folder has the same name, its documents with equal paths would be overwritten. refuseStrangers also warns of
-// documents that stay in another store.
+// folders in one place would count each other's words and show each other's hits. Documents under the name of this
+// folder are accepted if at least half of them have files here. They may come from another machine, or from a lost
+// catalog. Otherwise another folder has the same name, and its documents with equal paths would be overwritten.
+// refuseStrangers also warns of documents that stay in another store.
 func (x *Index) refuseStrangers(ctx context.Context, trees []catalog.Tree) error {
 	x.noteLeftBehind()
 	if x.Target == nil {
@@ -109,9 +110,9 @@ func (x *Index) refuseStrangers(ctx context.Context, trees []catalog.Tree) error
 		found[0].ID))
 }
 
-// fileOf returns the path of the file in root from which a chunk came. A path that ends with "#" and a slug also names
-// this file. If no such file exists, fileOf returns the path before the first "#", and false. If root is "", documents
-// have no files: fileOf returns path unchanged, and true.
+// fileOf returns the path of the file in root from which a chunk came. path may end with "#" and a slug, which are not
+// part of the result. If no such file exists, fileOf returns the path before the first "#", and false. If root is "",
+// documents have no files: fileOf returns path unchanged, and true.
 func fileOf(root, path string) (string, bool) {
 	if root == "" {
 		return path, true
@@ -169,8 +170,7 @@ type losses struct {
 	hidden error
 }
 
-// mostLosses limits the number of documents in the lists of losses. A list of this length shows who wrote the
-// documents.
+// mostLosses limits the documents in the lists of losses. So many are enough to show who wrote the documents.
 const mostLosses = 1000
 
 // shownLosses is the largest number of documents that a message names.
@@ -297,7 +297,7 @@ func unreachable(view *catalog.View, trees []catalog.Tree) (docs []sheaf.ID) {
 	return docs
 }
 
-// errEnough stops a loop over documents when a list is long enough.
+// errEnough stops a loop over documents when the lists of losses are long enough.
 var errEnough = errors.New("enough")
 
 // addStrays adds documents of the store that the catalog lacks and that no file in trees can restore. knows reports

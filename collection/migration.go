@@ -33,7 +33,7 @@ const (
 	movedName      = "moved-1"
 )
 
-// fileKey returns the beginning of the file names of all versions of a document.
+// fileKey returns the text with which the names of all files of a document begin: one file for each version.
 func fileKey(id sheaf.ID) string {
 	sum := sha256.Sum256([]byte(id))
 	return hex.EncodeToString(sum[:16])
@@ -231,7 +231,7 @@ func (t *takeOver) version(files []string) (id sheaf.ID, content []byte, err err
 	return id, content, nil
 }
 
-// batch reads the record, by an earlier version of the program, of an unfinished change of several documents. For each
+// batch reads what an earlier version of the program recorded about an unfinished change of several documents. For each
 // document it adds one file to voidFiles. If the catalog has the new version of the document, this is the file of the
 // old version. Otherwise it is the file of the new version, because the change was never acknowledged.
 func (t *takeOver) batch() error {

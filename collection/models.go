@@ -17,7 +17,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// openChunker chooses how documents are cut into chunks. An existing index has recorded how; for a new one, the
+// openChunker chooses how documents are cut into chunks. An existing index has recorded this; for a new index, the
 // settings decide.
 func (x *Index) openChunker(context.Context) error {
 	o, err := chunk.Options{}, error(nil)
@@ -77,9 +77,10 @@ func (x *Index) NewAnalyzer(ctx context.Context) (err error) {
 }
 
 // OpenEmbedder opens the model. The index never contains vectors of two models. If the vectors are missing or of an
-// older built-in model, it marks the index as outdated: remaking takes seconds. With a remote model, remaking may take
-// hours, and others may search the same store. OpenEmbedder then prints how to remake the index, and a person decides.
-// If the model server does not answer during the first run, the index gets no vectors.
+// older built-in model, OpenEmbedder sets x.Outdated. The caller then remakes the index, which takes seconds. With a
+// remote model, or a store on a server, remaking may take hours and disturb others. OpenEmbedder then prints how to
+// remake the index, and a person decides. If the model server does not answer during the first run, the index gets no
+// vectors.
 func (x *Index) OpenEmbedder(ctx context.Context) error {
 	settings := x.View.Settings()
 	made := settings.Embedder
@@ -137,8 +138,8 @@ func builtIn(e model.Embedder) bool {
 	return ok
 }
 
-// builtInOf returns the built-in model with the name made, or nil if the program lacks it. Earlier versions used the
-// English table for all texts; this table also counts as a model.
+// builtInOf returns the built-in model whose name is made, or nil if the program lacks this model. Earlier versions
+// used the English table for all texts, so this table is also a built-in model.
 func builtInOf(made string) (model.Embedder, error) {
 	for _, open := range []func() (*static.Embedder, error){builtin.New, english.New} {
 		e, err := open()
@@ -175,8 +176,8 @@ func (x *Index) EmbedQuery() func(ctx context.Context, texts []string) ([][]floa
 	return x.QueryVector()
 }
 
-// QueryVector works like EmbedQuery, but does not need vectors in the index. Servers that will soon have vectors use
-// it, and searches that embed each candidate. Without a model, it returns nil.
+// QueryVector works like EmbedQuery, but the index may still lack vectors. A server that is filling the index needs it,
+// and so do profiles that embed each candidate. Without a model, QueryVector returns nil.
 func (x *Index) QueryVector() func(ctx context.Context, texts []string) ([][]float32, error) {
 	if x.Embedder == nil {
 		return nil

@@ -59,7 +59,8 @@ func (c *Collection) disown() {
 	}
 }
 
-// ownWhenFree waits until no process accepts documents, and takes this right. If ctx ends first, it returns false.
+// ownWhenFree waits until no other process has the right to accept documents, and takes it. If ctx ends first, it
+// returns false.
 func (c *Collection) ownWhenFree(ctx context.Context) bool {
 	for c.acquireOwner() != nil {
 		c.given.recovering.Store(false) // searches use the indexed documents

@@ -12,7 +12,8 @@ import (
 // readOtherwise begins notices about documents that an older version parsed. See ingest.ParserVersion.
 const readOtherwise = "an older version of sheaf read the documents of this index"
 
-// byAnotherVersion returns the end of a warning if another version parsed documents of the index, or "".
+// byAnotherVersion returns a clause to append to a warning, if another version parsed documents of the index. Otherwise
+// it returns "".
 func (x *Index) byAnotherVersion() string {
 	if ingest.Outdated(x.View) == 0 || ingest.Newer(x.View) {
 		return ""
@@ -20,7 +21,8 @@ func (x *Index) byAnotherVersion() string {
 	return ", in which an older version of sheaf read the documents"
 }
 
-// NoteReading prints a notice if an older version parsed documents of the index. parses says that this run parses them.
+// NoteReading prints a notice if an older version parsed documents of the index. parses says that this run parses these
+// documents again.
 func (x *Index) NoteReading(parses bool) {
 	switch {
 	case ingest.Outdated(x.View) == 0 || ingest.Newer(x.View) || x.remaking():

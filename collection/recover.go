@@ -15,7 +15,8 @@ import (
 	"sheaf/store"
 )
 
-// prepare moves the content of an earlier version's files to intake.db, once. The caller must be the owner.
+// prepare moves the content of an earlier version's files to intake.db, once. This process must have the right to
+// accept documents.
 func (c *Collection) prepare(ctx context.Context) error {
 	if c.given.owner.older.Load() {
 		return nil
@@ -50,8 +51,8 @@ func (c *Collection) recover(ctx context.Context) error {
 	})
 }
 
-// Recover indexes given documents that the index lacks. Work does the same when it starts; call Recover in programs
-// without Work. If another process accepts documents, Recover does nothing, because that process has done the work.
+// Recover indexes given documents that the index lacks. Work does this when it starts; programs without Work call
+// Recover. If another process accepts documents, Recover does nothing, because that process has done the work.
 func (c *Collection) Recover(ctx context.Context) error {
 	if c.given.file == nil || c.acquireOwner() != nil {
 		return nil
@@ -134,10 +135,10 @@ func (c *Collection) recoverSome(ctx context.Context, tried map[sheaf.ID]catalog
 	return false, c.finish(rejected)
 }
 
-// missing compares the given documents with the index. puts has some documents that the index lacks in whole or in
-// part. It skips versions in tried, and adds the versions of puts to tried. deletes has documents that were deleted but
-// are still in the index. taken has documents whose newest change is in the index. The caller must have the right to
-// write.
+// missing compares the given documents with the index. puts has documents that the index lacks in whole or in part,
+// enough for one commit. missing skips versions in tried, and adds the versions of puts to tried. deletes has documents
+// that were deleted but are still in the index. taken has documents whose newest change is in the index. The caller
+// must have the right to write.
 func (c *Collection) missing(tried map[sheaf.ID]catalog.Hash) (puts []ingest.Given, deletes, taken []sheaf.ID,
 	err error) {
 	hashes, changing := map[sheaf.ID]catalog.Hash{}, map[sheaf.ID]bool{}
@@ -243,8 +244,8 @@ func (c *Collection) withoutVectors() map[sheaf.ID]catalog.Hash {
 	return versions
 }
 
-// embedSome indexes some documents in waiting with vectors, and removes these documents from waiting. Other writers can
-// write between two calls.
+// embedSome indexes some of the documents in waiting again, with vectors, and removes these documents from waiting.
+// Other writers can write between two calls.
 func (c *Collection) embedSome(ctx context.Context, waiting map[sheaf.ID]catalog.Hash) error {
 	give, err := c.take(ctx)
 	if err != nil {

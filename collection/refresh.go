@@ -20,7 +20,8 @@ import (
 	"sheaf/store"
 )
 
-// moved loads the newest catalog, and reports whether another process changed it. If c is nil, moved returns false.
+// moved loads the newest catalog, and reports whether another process changed it. An error counts as a change. If c is
+// nil, moved returns false.
 func moved(c *catalog.Catalog) bool {
 	if c == nil {
 		return false
@@ -34,9 +35,9 @@ func moved(c *catalog.Catalog) bool {
 	return c.Reload() != nil || generation() != before // the retried work reports the error
 }
 
-// RemadeBeside reports whether another process may have remade the index since this process updated it. During a remake
-// the engine is empty for a while, so a search may find nothing. If foundNothing is true, RemadeBeside also returns
-// true when the remake has ended.
+// RemadeBeside reports whether a search may have failed to find documents because another process remakes the index.
+// During a remake the engine is empty for a while. If foundNothing is true, any change of the catalog since the update
+// is enough, because the remake may have ended.
 func (x *Index) RemadeBeside(foundNothing bool) bool {
 	if x.Catalog == nil || x.want.AsIs || !x.Update || x.remaking() {
 		return false
@@ -256,7 +257,7 @@ func (x *Index) NoteFolders(report *ingest.Report) {
 	x.noteMoved()
 }
 
-// noteGone prints a warning for each missing folder. It repeats a warning only after the folder was back.
+// noteGone prints a warning for each missing folder, once. It warns again if the folder was there in the meantime.
 func (x *Index) noteGone(report *ingest.Report) {
 	if report == nil {
 		return
@@ -329,9 +330,9 @@ func listable(dir string) error {
 	return err
 }
 
-// tell prints the warnings of a refresh. If documents changed and x is not quiet, it may also print what was indexed.
-// It prints this after a refresh of a second or more, and if fresh is true. fresh says that the refresh filled an empty
-// index.
+// tell prints the warnings of a refresh. It also prints what was indexed, if documents changed and x is not quiet.
+// After a refresh of less than a second, it prints this only if fresh is true. fresh says that the refresh filled an
+// empty index.
 func (x *Index) tell(report *ingest.Report, fresh bool) {
 	if report.EmbedError != "" {
 		x.Warn("vectors are missing for %s: %s", wording.Plural(report.Pending, "document", "documents"), report.EmbedError)

@@ -50,7 +50,7 @@ func (x *Index) openToWrite(ctx context.Context) error {
 func (x *Index) remaking() bool { return x.View.Settings().Extra[remakingKey] != "" }
 
 // mend repairs damaged lists and an interrupted update, without remaking the index. It returns the faults that remain.
-// The error is for a cause that a remake cannot repair.
+// If a remake cannot help, it returns an error.
 func (x *Index) mend(ctx context.Context) ([]error, error) {
 	err := x.whenFree(ctx, NeedFresh, func() error {
 		_, err := ingest.Relist(ctx, x.Catalog)
@@ -125,8 +125,8 @@ func (x *Index) remakeLocked(ctx context.Context, keep, waited bool) error {
 
 // Drop empties the index. It waits until no other process writes, and holds the lock of the index. Drop keeps the list
 // of folders, and texts that no file can restore. With keep, it also keeps the settings. With keep, Drop fails if a
-// folder is missing or unreadable. Without keep, Drop fails if every folder is missing, or if a folder is unreadable.
-// After such an error nothing has changed.
+// folder is missing or unreadable. Without keep, it fails if every folder is missing, or a folder is unreadable. If
+// Drop fails, nothing has changed.
 func (x *Index) Drop(ctx context.Context, keep bool) error {
 	x.Close()
 	return x.whenFree(ctx, NeedFresh, func() error {
@@ -220,8 +220,8 @@ func (x *Index) isGiven(doc sheaf.ID, settings *catalog.Settings) bool {
 	return known && settings.Root(doc.Tree()) == ""
 }
 
-// keepCopy copies a damaged catalog if documents may be lost permanently, and lists these in x.Lost. Given documents in
-// intake.db are not lost: they are indexed again.
+// keepCopy copies a damaged catalog if documents may be lost permanently, and lists the lost documents in x.Lost. Given
+// documents in intake.db are not lost: they are indexed again.
 func (x *Index) keepCopy(w *catalog.Wreck) error {
 	kept, err := wasGiven(x.Where.Dir)
 	if err != nil {
@@ -262,8 +262,8 @@ func (x *Index) keepCopy(w *catalog.Wreck) error {
 	return nil
 }
 
-// empty does one step of a rebuild if mark is the recorded next step. remove empties the engine or the server. If
-// another process has done the step, empty does nothing. It holds the lock of the catalog meanwhile.
+// empty does one step of a rebuild if mark is the recorded next step. remove empties the engine or the server, while
+// empty holds the lock of the catalog. If another process has done the step, empty does nothing.
 func (x *Index) empty(ctx context.Context, mark string, remove func() error) error {
 	switch {
 	case x.View.Settings().Extra[remakingKey] != mark:
@@ -329,7 +329,7 @@ func (x *Index) finish(ctx context.Context) error {
 	return x.noteStrays(ctx)
 }
 
-// First reports whether the index is empty because no run has filled it yet.
+// First reports whether the index is empty and no rebuild is unfinished: the next run is the first one.
 func (x *Index) First() bool { return x.View.Docs() == 0 && !x.remaking() }
 
 // repairGiven repairs intake.db if its damage is one of the faults, and returns the other faults. Call it before

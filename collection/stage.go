@@ -30,7 +30,7 @@ func NoStage(name string) error {
 		strings.Join(known, ", "))
 }
 
-// StageOptions returns the settings that a stage has in Stage.
+// StageOptions returns the settings that Stage accepts for the stage called name.
 func StageOptions(name string) []*profile.Option {
 	if name == StageFuse {
 		return profile.FusionOptions()
@@ -52,8 +52,8 @@ type StageRun struct {
 	Limit   int
 }
 
-// Stage runs one stage on rankings that the caller sends. The stage can use visible documents. It knows only the text
-// of other identifiers, for example identifiers of another system.
+// Stage runs one stage on rankings that the caller sends. For an identifier of a visible document, the stage uses data
+// of the document. Of any other identifier, for example of another system, it knows only the text.
 func (r *Reader) Stage(run StageRun) ([]Scored, error) {
 	if run.Limit < 1 || run.Limit > profile.MaxLimit {
 		return nil, fieldError("limit", "%d: must be within 1..%d", run.Limit, profile.MaxLimit)

@@ -62,7 +62,8 @@ func (k *keptTask) withEnd(failure string, results []Stored, now time.Time) *kep
 	return &out
 }
 
-// write stores an ended task. If there are too many ended tasks, it removes the oldest ones.
+// write stores an ended task, unless the task was removed. If there are too many ended tasks, it removes the oldest
+// ones.
 func (k *keptTask) write(tx *intake.Tx) error {
 	if !tx.HasTask(k.ID, intake.Head) {
 		return nil // the task is already removed
@@ -195,8 +196,8 @@ func (q *queue) end(id string) {
 // stampDigits is the number of hexadecimal digits at the beginning of a task's ID. These digits are the time.
 const stampDigits = 16
 
-// nextTask returns the ID for a task that is accepted now. Tasks run in the order of their IDs. The new ID is greater
-// than newest, even if the clock was set back or another process made newest.
+// nextTask returns the ID for a task that is accepted at the time now. Tasks run in the order of their IDs. newest is
+// the greatest ID so far. The new ID is greater, even if the clock was set back.
 func nextTask(newest string, now time.Time) string {
 	stamp := now.UnixNano()
 	if last, err := strconv.ParseInt(newest[:min(len(newest), stampDigits)], 16, 64); err == nil {
@@ -319,8 +320,8 @@ const (
 )
 
 // Work first indexes the documents that earlier processes accepted. Then it runs tasks in order of acceptance. When ctx
-// ends, it returns nil. While another process works on the same index, Work waits, and the collection accepts no
-// documents. If the store refuses a document, the document stays in intake.db, and Status lists it.
+// ends, it returns nil. While another process accepts documents for the index, Work waits, and this collection accepts
+// none. If the store refuses a document, the document stays in intake.db, and Status lists it.
 func (c *Collection) Work(ctx context.Context) error {
 	if c.given.file == nil {
 		return nil

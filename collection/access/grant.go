@@ -3,8 +3,8 @@
 // store never counts hidden documents as results. [Keys] are the secrets that identify callers of a server.
 //
 // Three columns of a document say who may see it. sheaf.ColumnTenant is its tenant. sheaf.ColumnAccess has the people
-// and groups, or sheaf.AccessPublic for everyone in the tenant. sheaf.ColumnSet has its document sets. Without these
-// values a document is private: only a grant that asks for no restriction sees it.
+// and groups, or sheaf.AccessPublic for everyone in the tenant. sheaf.ColumnSet has its document sets. A document
+// without values in sheaf.ColumnAccess is private: only a grant with [All] in Grant.Access sees it.
 package access
 
 import (
@@ -86,7 +86,8 @@ func (g *Grant) Ended(now time.Time) bool { return !g.Expires.IsZero() && !now.B
 // maxEntries limits the length of the lists in a grant.
 const maxEntries = 65_536
 
-// Validate returns sheaf.ErrInvalid if a field has a value that no document can match.
+// Validate returns sheaf.ErrInvalid if a field is invalid, such as an unknown scope. A grant needs at least one scope,
+// and a grant with a filter may only search.
 func (g *Grant) Validate() error {
 	if len(g.Scopes) == 0 {
 		return sheaf.Invalidf("scopes: at least one of search, ingest, admin is wanted")
@@ -202,7 +203,7 @@ func (g *Grant) Filter() sheaf.Filter {
 	return parts
 }
 
-// Fingerprint returns a text that is equal for two grants exactly if both see the same documents.
+// Fingerprint returns a text that names what the grant sees. Two grants with equal texts see the same documents.
 func (g *Grant) Fingerprint() string {
 	if g.SeesAll() {
 		return ""

@@ -149,7 +149,7 @@ func (k *Keys) List() ([]Key, error) {
 // three is the reason. It wraps sheaf.ErrNotFound.
 var ErrKey = fmt.Errorf("%w: the key is unknown, expired or revoked", sheaf.ErrNotFound)
 
-// Find returns the key of a secret, or [ErrKey]. Its time does not reveal how similar a wrong secret is to a right one.
+// Find returns the key of a secret, or [ErrKey]. The time that Find takes reveals nothing about the right secrets.
 func (k *Keys) Find(secret string) (Key, error) {
 	sum := sha256.Sum256([]byte(secret))
 	hash := hex.EncodeToString(sum[:])
@@ -246,8 +246,8 @@ const (
 	lockStep     = 5 * time.Millisecond
 )
 
-// change reads the newest file, changes its keys with the function by, and replaces the whole file durably. It keeps
-// what other processes changed, such as a revoked key.
+// change reads the newest file, changes its keys with the function by, and replaces the whole file durably. It holds a
+// lock, so it loses no change of another process, such as a revoked key.
 func (k *Keys) change(by func([]Key) ([]Key, error)) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()

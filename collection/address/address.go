@@ -152,7 +152,7 @@ func (r *Resolver) Resolve(text string) (Target, error) {
 }
 
 // link reads text as a wiki link, with or without brackets: a note, and perhaps a heading or block. If the note exists
-// but lacks the heading or block, missed is the note.
+// but lacks the heading or block, t is empty and missed is the note. If the note does not exist, both are empty.
 func (r *Resolver) link(text string) (t Target, missed *sheaf.Document) {
 	text = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(text, "!"), "[["), "]]")
 	text, _, _ = strings.Cut(text, "|")
@@ -181,8 +181,8 @@ func (r *Resolver) link(text string) (t Target, missed *sheaf.Document) {
 	return Target{}, nil
 }
 
-// place returns the target that fragment names in the chunk c. For a block, as in "^name", these are its lines;
-// otherwise it is the chunk.
+// place returns the target that fragment names in the chunk c. If fragment is the name of a block, such as "^name", the
+// target is the lines of the block. Otherwise the target is the whole chunk.
 func (r *Resolver) place(doc sheaf.Document, c sheaf.Chunk, fragment string) Target {
 	t := Target{Doc: doc, Chunk: c}
 	name, block := strings.CutPrefix(fragment, "^")
@@ -218,7 +218,8 @@ func (r *Resolver) document(path string) (sheaf.Document, bool) {
 	return sheaf.Document{}, false
 }
 
-// relative returns the paths in a tree that path may mean, likeliest first. root is the folder of the tree.
+// relative returns the paths, relative to the top of a tree, that path may mean, likeliest first. root is the tree's
+// folder.
 func (r *Resolver) relative(root, path string) []string {
 	if root == "" { // given documents have no folder
 		return []string{filepath.ToSlash(filepath.Clean(path))}
@@ -263,7 +264,8 @@ func (r *Resolver) notFound(text string, doc *sheaf.Document) error {
 	return e
 }
 
-// nearestPath returns the path most similar to a missing path. It prefers the same file name in another folder.
+// nearestPath returns an existing path that a missing path may mean, or "". A path with the same file name comes first,
+// then the path with the most similar spelling.
 func (r *Resolver) nearestPath(path string) string {
 	paths := r.Paths()
 	name := strings.ToLower(filepath.Base(path))

@@ -159,12 +159,12 @@ func Calibrated(bias float64, answerable bool) func(*profile.Profile) *search.Ca
 	return func(*profile.Profile) *search.Calibration { return c }
 }
 
-// Asked has queries about the documentation of this repository.
+// Asked has the queries of [Searches]. They are about the documentation of this repository.
 var Asked = []string{"reciprocal rank fusion", "how does a crash lose nothing", "titles of chunks",
 	"row level security", "what does a profile hold"}
 
-// Searches makes a collection of the documentation. It returns a function that answers the query Asked[query] with the
-// profile.
+// Searches makes a collection of the documentation of this repository. The function that it returns answers the query
+// Asked[query] with the profile.
 func Searches(b *testing.B, profile string, change func(*collection.Options)) (*Fixture, func(query int) error) {
 	b.Helper()
 	f := Open(b, Documentation(b), change)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// admission limits how many requests run at once, how many wait, and how many one caller has. A request needs a slot to
-// run. Requests get slots in the order in which they arrive.
+// admission limits how many requests run at once, how many wait, and how many a single caller may have. A request needs
+// a slot to run. Requests get slots in the order in which they arrive.
 type admission struct {
 	limits  Limits
 	slots   chan struct{} // holds a value for each request that works
@@ -23,7 +23,8 @@ func newAdmission(l Limits) *admission {
 	return &admission{limits: l, slots: make(chan struct{}, l.Running), byCaller: map[string]int{}}
 }
 
-// slot waits for a slot, at most Limits.Patience. Call leave to give it back. The error is a problem, or ctx's error.
+// slot takes a slot. If all slots are in use, it waits at most Limits.Patience. Call leave to give the slot back. The
+// error is a *Problem, or the error of ctx.
 func (a *admission) slot(ctx context.Context) (leave func(), err error) {
 	select {
 	case a.slots <- struct{}{}:
@@ -54,7 +55,7 @@ func (a *admission) wait(ctx context.Context) error {
 	}
 }
 
-// enter adds one running request of a caller, or returns a problem if the caller has too many. Call leave when the
+// enter adds one running request of a caller, or returns a *Problem if the caller has too many. Call release when the
 // request ends.
 func (a *admission) enter(caller string) error {
 	a.mu.Lock()
@@ -68,7 +69,7 @@ func (a *admission) enter(caller string) error {
 	return nil
 }
 
-// release ends one request of a caller: it subtracts one from the caller's count.
+// release ends one request of a caller, which enter has added.
 func (a *admission) release(caller string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -34,9 +34,9 @@ type Options struct {
 	Keys *access.Keys
 	// Open is the grant of every caller while there are no keys. The zero Grant allows nothing.
 	Open access.Grant
-	// SignOn is for a program that identifies callers itself. It returns the grant of a request's caller, whom Name
-	// identifies. If SignOn fails, or the grant has expired, the answer is 401. With SignOn, the API ignores Keys and
-	// Open.
+	// SignOn, if not nil, replaces Keys and Open in a program that identifies callers itself. It returns the grant of a
+	// request's caller. Requests whose grants have the same Name belong to one caller. If SignOn fails, or the grant has
+	// expired, the answer is 401.
 	SignOn func(*http.Request) (access.Grant, error)
 	// Hosts are names of the server, beside localhost and IP addresses. The API refuses requests to other names.
 	// Without this check, a web page could reach the server under a name of its own (DNS rebinding). Origins are other
@@ -62,14 +62,15 @@ type Limits struct {
 	Body, IngestBody, Bodies int64
 	// Time limits the duration of a request: DefaultTime.
 	Time time.Duration
-	// Running limits the reads that run at once. In the same way it limits the writes. The default is two for each
-	// processor, or eight with a remote store or model. Waiting limits the requests that wait: 1024. Patience limits
-	// how long a request waits: 5 s. OfOne limits the requests of one caller: 256.
+	// Running limits how many reads run at once, and separately how many writes. The default is two for each processor, or
+	// eight with a remote store or model. Waiting limits how many requests wait: 1024. Patience limits how long a request
+	// waits: 5 s. OfOne limits the requests of one caller: 256.
 	Running, Waiting, OfOne int
 	Patience                time.Duration
 }
 
-// complete gives each limit of 0 its default. It returns sheaf.ErrInvalid for each negative limit.
+// complete gives each limit of 0 its default. It returns sheaf.ErrInvalid for each negative limit. remote says that a
+// store or model is on another machine.
 func (l *Limits) complete(remote bool) error {
 	perProcessor := 2
 	if remote {
@@ -146,8 +147,9 @@ type Door func(grant access.Grant, admit Admit) http.Handler
 type Admit func(ctx context.Context) (leave func(), err error)
 
 // Mount serves requests at path with another door. A path that ends with a slash includes every path below it, except
-// that "/" means only itself. Callers need scope; with "", they need no key. The API checks Host, Origin and keys
-// before it calls the door. The door itself limits bodies and times.
+// that "/" means only itself. A caller's grant needs scope; if scope is "", no key is needed. The API checks Host,
+// Origin and keys before it calls the door. The API limits the memory for bodies, but the door limits each body and the
+// time.
 func (a *API) Mount(path string, scope access.Scope, door Door) {
 	a.mounts = append(a.mounts, mount{path, scope, door})
 	slices.SortStableFunc(a.mounts, func(x, y mount) int { return len(y.path) - len(x.path) })

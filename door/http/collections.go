@@ -223,7 +223,7 @@ type readyGet struct {
 }
 
 // ready returns "ok", or a problem if a collection cannot answer. verbose adds a line for each collection. Any caller
-// may ask, but only the scope search sees names, and only the scope admin sees reasons.
+// may ask. Only callers with the scope search see names, and only callers with the scope admin see reasons.
 func (c *call) ready(ctx context.Context, verbose bool) (*raw, error) {
 	if c.api.o.SignOn == nil {
 		if _, err := c.api.o.Keys.Any(); err != nil { // no caller gets in

@@ -395,7 +395,7 @@ func bindStruct(in any, v reflect.Value, at fault, out *faults) {
 }
 
 // setText sets v from a text: the value of a parameter, or a default. It adds a fault to out for invalid UTF-8 and for
-// a broken rule of r. The fault has the place at.
+// a broken rule of r. at has the place of the text in the request, for this fault.
 func setText(text string, v reflect.Value, r *rules, at fault, out *faults) {
 	if !utf8.ValidString(text) {
 		out.add(at, "it is not valid UTF-8")

@@ -15,7 +15,7 @@ import (
 	"sheaf/collection/access"
 )
 
-// documentAt names a document and the conditions on its version that a request has.
+// documentAt is the part of a request that names a document. It also has conditions on the document's version.
 type documentAt struct {
 	Where
 	ID    sheaf.ID `path:"id" pattern:"@document" doc:"The ID: tree:path." example:"api:guides/git.md"`

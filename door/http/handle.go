@@ -311,8 +311,8 @@ const (
 	smallValues = 64 << 10
 )
 
-// parse parses c.body into the input v. wrong has the faults in the parameters of the request. It limits the memory for
-// all parsed bodies, because a body of brackets takes sixty times its length.
+// parse parses c.body into the input v. wrong has the faults in the parameters of the request. parse limits the memory
+// for all parsed bodies, because a parsed body of brackets takes sixty times its length.
 func (a *API) parse(c *call, r *route, v reflect.Value, wrong faults) (any, error) {
 	n := collection.MaxValues(c.body)
 	if most := a.o.Limits.Bodies / valueBytes; n > most {

@@ -25,7 +25,7 @@ type field struct {
 	deflt reflect.Value
 }
 
-// lists reports whether the field is a list in a header. Lines with the same name form one list (RFC 9110, 5.3).
+// lists reports whether the field is a list in a header. Header lines with the same name form one list (RFC 9110, 5.3).
 func (f *field) lists() bool {
 	return f.in == "header" && (f.rules.name == "If-Match" || f.rules.name == "If-None-Match")
 }

@@ -37,7 +37,8 @@ func newMetrics() *metrics {
 		steps: map[string]*series{}}
 }
 
-// request counts a request by operation and status. It adds the times of request and steps to the histograms.
+// request counts a request by operation and status. It adds the times of the request and of its steps to the
+// histograms.
 func (m *metrics) request(operation string, status int, took time.Duration, steps []search.Timing) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

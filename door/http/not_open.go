@@ -2,7 +2,7 @@ package http
 
 import "net/http"
 
-// Away returns a handler for while the index is not open. It answers "ok" at /livez, "unavailable" at other paths.
+// Away returns a handler to use until the index is open. It answers "ok" at /livez, and "unavailable" at other paths.
 func Away() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })

@@ -68,8 +68,8 @@ func (a *API) openAPI(keyed bool) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// dims returns the number of dimensions that the vectors of all collections have. It returns 0 if there are no vectors,
-// and unknownDims if the collections differ.
+// dims returns the number of dimensions that the vectors of all collections have. It returns 0 if no collection has
+// vectors, and unknownDims if the collections differ.
 func (a *API) dims() int {
 	dims := a.o.Collections[0].Dims()
 	for _, c := range a.o.Collections[1:] {

@@ -19,8 +19,8 @@ import (
 type call struct {
 	api   *API
 	grant access.Grant
-	// coll is the collection that the request names. reader is the caller's Reader of it. Each is nil if the route needs
-	// none.
+	// coll is the collection that the request names. reader is the caller's Reader of coll. A field is nil if the route
+	// does not need it.
 	coll   *collection.Collection
 	reader *collection.Reader
 	// header is the header of the answer. status, if not 0, replaces the route's status of success.
@@ -67,8 +67,8 @@ type route struct {
 	endpoint
 	method, path  string
 	input, output reflect.Type
-	// parseBody, if not nil, parses the body in place of the rules of the fields. The errors of parseBody have the form of
-	// spec/reciprocal-rank-fusion.
+	// parseBody, if not nil, parses the body, and the rules of the fields do not apply. The errors of parseBody have the
+	// form of spec/reciprocal-rank-fusion.
 	parseBody func(a *API, body []byte) (any, error)
 	reads     bool // the call gets a Reader
 	run       func(ctx context.Context, c *call, input any) (any, error)
@@ -103,7 +103,7 @@ func (r *route) body() reflect.Type {
 	return nil
 }
 
-// reading makes a route whose calls have a Reader of the collection that the request names.
+// reading makes a route like operation. Each call also gets a Reader of the collection that the request names.
 func reading[I, O any](e endpoint, run func(context.Context, *call, *I) (*O, error)) *route {
 	r := operation(e, run)
 	r.reads = true

@@ -104,7 +104,7 @@ func (s *schemas) plain(t reflect.Type, r *rules, input bool) schema {
 	panic("no schema for type " + t.String())
 }
 
-// setLimit sets the member called name of a schema to the limit n. If n means no limit, it does nothing.
+// setLimit sets the member called name of a schema to the limit n. If n is 0, which means no limit, it does nothing.
 func setLimit(out schema, name string, n int) {
 	if n > 0 {
 		out[name] = n
@@ -210,7 +210,7 @@ var documentForms = []any{
 		"text": schema{"maxLength": 0}}},
 }
 
-// together adds a fault to out if formsOf does not allow the combination of members in a struct.
+// together adds a fault to out if a document has both text and chunks, or neither. It ignores structs of other types.
 func together(in any, at fault, out *faults) {
 	var d *collection.DocumentInput
 	switch in := in.(type) {

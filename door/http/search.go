@@ -9,7 +9,7 @@ import (
 	"sheaf/collection/access"
 )
 
-// RankedFields choose how a search ranks. Only bodies have Parameters.
+// RankedFields choose how a search ranks. The query of a URL cannot give Parameters; only a body can.
 type RankedFields struct {
 	Filter  string   `json:"filter" query:"filter" pattern:"@query" doc:"Filters only, as in tag:howto."`
 	Created string   `json:"created" query:"created" pattern:"@period" example:"2024-05..2024-08" doc:"@created"`

@@ -14,8 +14,8 @@ import (
 	"sheaf/collection"
 )
 
-// These are limits of a search answer without details, in bytes of its JSON. The JSON contains both forms of the
-// answer: text and structured content.
+// These are limits of a search answer without details, in bytes of its JSON. The JSON contains the answer twice: as
+// text and as structured content.
 const (
 	shortBytes = 2800 // 3,000 with the message around it
 	shortEach  = 280  // of each result, when there are more than ten
@@ -26,12 +26,11 @@ const (
 	shortPrice = len(`   \u003e \n`) + len(`,"snippet":""`)
 )
 
-// unlikely is the level of confidence of results below 0.30.
+// unlikely is the level of a confidence below 0.30. An answer without details omits this level.
 const unlikely = "none"
 
 // shorten removes the details of an answer, and shortens its snippets to fit the limits. It shares the bytes among the
-// results. If a result needs less than its share, results with better ranks get the rest. words says that the query is
-// the caller's text.
+// results. If a result needs less than its share, results with better ranks get the rest. See header for words.
 func shorten(out *searchOut, words bool) {
 	full := *out
 	full.Query = cutAround(full.Query, 0, shortQuery)
@@ -55,8 +54,8 @@ func shorten(out *searchOut, words bool) {
 	out.shown = shortText(&full, out, words).content()
 }
 
-// fitting returns the part of a line around byte match that fits into the answer. The parameter bytes limits the price
-// of the part: how many bytes it takes in both forms of the answer.
+// fitting returns the part of a line around byte match that fits into the answer. price is how many bytes the part
+// takes in both forms of the answer, at most the parameter bytes. If nothing fits, it returns "" and 0.
 func fitting(text string, match, bytes int) (part string, price int) {
 	for width := (bytes - shortPrice) / 2; width >= minSnippet; width -= minSnippet / 4 {
 		part := cutAround(text, match, width)
@@ -74,7 +73,7 @@ func jsonSize(value any) int {
 }
 
 // shortText writes out, an answer without details, as text. The header comes from full, the answer with details. words
-// says that the query is the caller's text: see header.
+// is for header.
 func shortText(full, out *searchOut, words bool) *textWriter {
 	var w textWriter
 	w.header(full, words)
@@ -130,7 +129,7 @@ func cutAround(text string, match, width int) string {
 }
 
 // pack converts results to an answer of a tool. It gives as many results their whole text as the budget allows, best
-// first. A result inside a passage whose text is already there gets no text.
+// first. If the answer already has the text of a passage, a result inside this passage gets no text.
 func (s *server) pack(ctx context.Context, r *collection.Reader, query string, in answerIn,
 	a *collection.Answer) (*searchOut, error) {
 	out := &searchOut{Query: query, Collection: r.Collection().Name(), Profile: a.Profile, Results: []result{},
@@ -226,8 +225,8 @@ func size(part any) float64 {
 	return Tokens(text.String() + ",")
 }
 
-// tooLong reports whether a text surely has more tokens than left. It looks only at the length of the text: by
-// [Tokens], a token has at most 4 bytes.
+// tooLong reports whether a text surely has more tokens than left. It looks only at the length of the text, because
+// [Tokens] counts at least one token for 4 bytes.
 func tooLong(text string, left float64) bool { return float64(len(text)) > utf8.UTFMax*left }
 
 // Tokens estimates how many tokens a language model counts for a text.

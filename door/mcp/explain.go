@@ -27,7 +27,7 @@ type explainOut struct {
 	Profile    string       `json:"profile" jsonschema:"the ranking profile"`
 	Results    []explained  `json:"results" jsonschema:"the results with the arithmetic of their scores"`
 	Absence    *explainedNo `json:"absence,omitempty" jsonschema:"why the passage is not a result"`
-	// Truncated and Tokens describe the results only. The text about a passage is always short.
+	// Truncated and Tokens describe only Results. Absence is always short.
 	Truncated bool `json:"truncated" jsonschema:"whether arithmetic or results were left out because of the budget"`
 	Tokens    int  `json:"tokens" jsonschema:"about how many tokens the results take"`
 }

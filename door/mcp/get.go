@@ -148,7 +148,7 @@ func (s *server) multiGet(ctx context.Context, in multiGetIn) (*getOut, error) {
 // emptyPart is the approximate number of tokens of a passage without its text.
 const emptyPart = 200
 
-// These are reasons why a requested passage is not in the answer.
+// These are reasons why an answer lacks a requested passage.
 const (
 	budgetUsed = "the budget is used up"
 	notThere   = "not found"
@@ -174,7 +174,7 @@ func read(ctx context.Context, r *collection.Reader, t address.Target, o collect
 	return collection.Readable(r.Get(ctx, t.Chunk.ID, o))
 }
 
-// named returns the passage that a tool names by the name of a result: see nameOf.
+// named returns the passage with this name. The name is an identifier, or the name of a result by nameOf.
 func named(ctx context.Context, r *collection.Reader, name sheaf.ID) (*collection.Part, error) {
 	p, err := r.Get(ctx, name, collection.GetOptions{})
 	if !errors.Is(err, sheaf.ErrNotFound) {
@@ -188,7 +188,7 @@ func named(ctx context.Context, r *collection.Reader, name sheaf.ID) (*collectio
 }
 
 // takeBetween adds a passage and its neighbors to the answer, in document order. *left is what is left of the budget.
-// The passage uses the budget first, then the nearest neighbors. Neighbors without budget count as left out.
+// The passage uses the budget first, then the nearest neighbors. o.LeftOut counts the neighbors that do not fit.
 func (o *getOut) takeBetween(p *collection.Part, left *float64) {
 	at := o.take(p, left)
 	var before, after []part
@@ -276,7 +276,7 @@ func listed[T ~string](list *[]T, one T, price float64, left *float64) int {
 	return 0
 }
 
-// next returns the ID for the next count lines of the passage's document, beginning at line.
+// next returns the name with which get reads count lines of the passage's document, beginning at line.
 func (o *getOut) next(p *collection.Part, line, count int) string {
 	return fmt.Sprintf("%s:%d:%d", shownID(o.Collection, p.Doc), line, count)
 }

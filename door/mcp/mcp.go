@@ -33,8 +33,8 @@ import (
 type Options struct {
 	// Collections are the collections to search, at least one. A call that names none uses the first.
 	Collections []*collection.Collection
-	// Now is for a program that may open collections again while the server runs. It returns the collections that are
-	// open now; their names stay. Now may be nil.
+	// Now, if not nil, returns the collections that are open now. It is for a program that may open collections again
+	// while the server runs. The names of the collections must not change.
 	Now func() []*collection.Collection
 	// Version is the version of the program.
 	Version string
@@ -46,7 +46,7 @@ type Options struct {
 	Admit func(ctx context.Context) (leave func(), err error)
 }
 
-// server serves the tools to one caller. It has the caller's grant.
+// server serves the tools to one caller, who has the grant.
 type server struct {
 	o     Options
 	grant access.Grant
@@ -97,9 +97,8 @@ func build(request context.Context, o Options, grant access.Grant) *sdk.Server {
 // cacheable says that clients may cache lists and resources only for one user.
 var cacheable = sdk.Cacheable{CacheScope: "private"}
 
-// checkCall does three things that the SDK does not do. It ends a call when the HTTP request of the call ends. It
-// refuses arguments for which the SDK has no plain error. It turns panics, which would end a server on stdio, into
-// errors.
+// checkCall does what the SDK does not do. It ends a call when its HTTP request ends, or after Options.Time. It refuses
+// arguments for which the SDK has no plain error. It turns panics, which would end a server on stdio, into errors.
 func (s *server) checkCall(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (result sdk.Result, err error) {
 		defer func() {
@@ -225,8 +224,8 @@ func (s *server) ready(ctx context.Context, c *collection.Collection) *collectio
 	return c
 }
 
-// withReader waits until the server admits the call, and calls f with a reader of the collection. Any tool may be asked
-// about a hidden document, so it calls Settle before every answer.
+// withReader waits until the server admits the call, and calls f with a reader of the collection. A call of any tool
+// may name a hidden document. So withReader calls Settle, which hides how long the lookup took.
 func withReader[T any](ctx context.Context, s *server, coll string,
 	f func(context.Context, *collection.Reader) (T, error)) (T, error) {
 	var none T
@@ -346,8 +345,8 @@ func namesOf[In any]() []string {
 // wholeNumbers is the largest integer that every JSON reader keeps exactly.
 const wholeNumbers = 1 << 53
 
-// refuse returns an error for arguments for which the SDK has none: unknown names, null, and too large integers. It
-// also returns an error for a limit or budget of 0, because 0 would mean the default.
+// refuse returns an error for arguments that the SDK does not refuse clearly: unknown names, null, and too large
+// integers. It also returns an error for a limit or budget of 0, because 0 would mean the default.
 func (s *server) refuse(tool string, arguments json.RawMessage) error {
 	var sent map[string]any
 	if err := json.Unmarshal(arguments, &sent); err != nil {
@@ -392,7 +391,8 @@ func nullIn(value any) (below string, isNull bool) {
 	return "", false
 }
 
-// unknown returns the error for an unknown parameter. The error names the known ones.
+// unknown returns the error for an unknown parameter called name. The error lists the known parameters, or suggests
+// one.
 func unknown(tool, name string, known []string) error {
 	hint := "it has " + strings.Join(known, ", ")
 	if near := suggest.Nearest(name, known); near != "" {

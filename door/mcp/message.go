@@ -25,8 +25,8 @@ var (
 		"removed from the protocol with version 2025-06-18)")
 )
 
-// maxValues limits the values and names in a message. The SDK has no limit: a megabyte of brackets takes seconds, and a
-// hundred megabytes of memory.
+// maxValues limits the values and names in a message. The SDK has no limit: to read a megabyte of brackets, it takes
+// seconds and a hundred megabytes of memory.
 const maxValues = 10_000
 
 // checkMessage returns an error if a text is not a message. The SDK does not check enough. A notification in a list
@@ -61,7 +61,7 @@ func checkMessage(text []byte) error {
 	return nil
 }
 
-// identifies reports whether the SDK would send this ID back exactly as the client sent it.
+// identifies reports whether the SDK would send the ID of a message back exactly as the client sent it.
 func identifies(id json.RawMessage) bool {
 	var v any
 	if json.Unmarshal(id, &v) != nil {
@@ -104,8 +104,8 @@ func refusal(text []byte, why error) []byte {
 	return append(answer, '\n')
 }
 
-// readMessage reads the message of an HTTP request, and lets the SDK read it again. If the text is not a message, it
-// answers with an error and returns false.
+// readMessage reads the message of an HTTP request. It restores the body, so that the SDK can read it again. If the
+// text is not a message, it answers with an error and returns false.
 func readMessage(w http.ResponseWriter, r *http.Request) (text []byte, ok bool) {
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequestBytes))
 	if err == nil && len(bytes.TrimSpace(text)) > 0 {
@@ -136,12 +136,12 @@ func busy(w http.ResponseWriter, why error) {
 }
 
 // unknownMethod changes the SDK's answers about unknown methods and missing parameters into JSON-RPC errors. Over HTTP,
-// the SDK answers in plain text, except in the newest protocol version. Clients take plain text for a broken
-// connection.
+// the SDK sends these answers as plain text, except in the newest protocol version. Clients then believe that the
+// connection is broken.
 type unknownMethod struct {
 	http.ResponseWriter
-	sent []byte // what the SDK has sent
-	held bool   // the status is not written yet
+	sent []byte // the message of the client
+	held bool   // the status 400 is not written yet
 }
 
 func (u *unknownMethod) Unwrap() http.ResponseWriter { return u.ResponseWriter }

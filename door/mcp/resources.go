@@ -58,7 +58,7 @@ func (s *server) intendedURI(text string) string {
 	return uri(collection, id)
 }
 
-// addResources serves every passage as a resource. The list of resources has only the documents.
+// addResources serves every passage as a resource. The list of resources contains only the documents.
 func (s *server) addResources(m *sdk.Server) {
 	m.AddResourceTemplate(&sdk.ResourceTemplate{
 		URITemplate: template, Name: "passage", Title: "A passage or document",

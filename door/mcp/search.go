@@ -21,7 +21,7 @@ type answerIn struct {
 	Details    bool   `json:"details,omitempty" jsonschema:"also titles, place, score, tags and URI of each result"`
 }
 
-// short reports whether the caller asked for an answer with only identifiers and short snippets.
+// short reports whether the caller wants an answer with only identifiers and short snippets.
 func (in *answerIn) short() bool { return !in.Details && !in.Links && in.Budget == 0 }
 
 type searchIn struct {
@@ -146,8 +146,7 @@ func (s *server) context(ctx context.Context, in contextIn) (*searchOut, error) 
 }
 
 // answer calls find, and packs the results into an answer with structured content and a text. Both forms are complete,
-// because some assistants show only one of them to a model. words says that the query is the caller's text, not the
-// name of a passage.
+// because some assistants show only one of them to a model. See header for words.
 func (s *server) answer(ctx context.Context, query string, in answerIn, words bool,
 	find func(context.Context, *collection.Reader) (*collection.Answer, error)) (*searchOut, error) {
 	if _, err := budgetOf(in.Budget); err != nil {
@@ -173,8 +172,8 @@ func (s *server) answer(ctx context.Context, query string, in answerIn, words bo
 
 func (o *searchOut) content() []sdk.Content { return o.shown }
 
-// nothingHere returns a note if the caller sees no documents in the collection, else nil. In an empty collection, a
-// search with other words does not help.
+// nothingHere returns a note if the caller sees no documents in the collection, else nil. The note keeps a model from
+// trying other words.
 func nothingHere(ctx context.Context, r *collection.Reader) ([]string, error) {
 	list, err := r.Documents(ctx, "", "", 1)
 	if err != nil || len(list.Documents) > 0 {
@@ -186,8 +185,8 @@ func nothingHere(ctx context.Context, r *collection.Reader) ([]string, error) {
 // maxTags limits the tags that a result shows.
 const maxTags = 20
 
-// nameOf returns the name with which tools find a result again. This is the identifier of the result. For a result of a
-// scan it is document:line, with the line of the match.
+// nameOf returns the name with which the caller can name a result in other tools. The name is the identifier of the
+// result. For a result of a scan it is document:line, with the line of the match.
 func nameOf(hit *collection.Result) sheaf.ID {
 	if hit.Scanned {
 		return sheaf.ID(fmt.Sprintf("%s:%d", hit.Doc, hit.Line))
@@ -200,8 +199,8 @@ func linkOf(r *result) *sdk.ResourceLink {
 	return &sdk.ResourceLink{URI: r.URI, Name: string(r.ID), Title: oneLine(r.Breadcrumb), MIMEType: markdownType}
 }
 
-// header writes the number of results and the notes. words says that the query is the caller's text. If nothing was
-// found, header then suggests other words.
+// header writes the number of results and the notes. words says that out.Query is the caller's text, not the name of a
+// passage. In this case, and if there are no results, header suggests other words.
 func (w *textWriter) header(out *searchOut, words bool) {
 	results := "results"
 	if len(out.Results) == 1 {
@@ -229,8 +228,8 @@ func (w *textWriter) header(out *searchOut, words bool) {
 	}
 }
 
-// searchContent writes an answer with details as text. If linked is true, each result also gets a link. words says that
-// the query is the caller's text: see header.
+// searchContent writes an answer with details as text. If linked is true, each result also gets a link. See header
+// for words.
 func searchContent(out *searchOut, linked, words bool) []sdk.Content {
 	var w textWriter
 	w.header(out, words)

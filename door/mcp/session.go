@@ -12,14 +12,14 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// These are time limits of running calls, after the server has read the last message.
+// These limit the time for running calls after the server has read the last message.
 const (
 	lastAnswers = 30 * time.Second // time for the last answers after the end of the input
 	stopGrace   = 5 * time.Second  // time for the last answers after a stop
 )
 
-// stdio is a transport that makes sessions. A session ends when stop is canceled. It calls onFinish after it has read
-// the last message and every call has an answer.
+// stdio is a transport that makes sessions. A session ends when stop is canceled. The session calls onFinish after it
+// has read the last message and every call has an answer.
 type stdio struct {
 	sdk.IOTransport
 	stop     context.Context
@@ -41,8 +41,8 @@ func newSession(c sdk.Connection, stop context.Context) *session {
 		cancelled: map[jsonrpc.ID]bool{}, changed: make(chan struct{}, 1)}
 }
 
-// session passes messages to the SDK. It delays the end of the input until every call has an answer, because the SDK
-// would then drop answers.
+// session passes messages to the SDK. It hides the end of the input from the SDK until every call has an answer. The
+// SDK would otherwise drop these answers.
 type session struct {
 	sdk.Connection
 	stop     context.Context
@@ -83,7 +83,7 @@ func (s *session) Read(ctx context.Context) (jsonrpc.Message, error) {
 }
 
 // cancel makes Write drop the answer of a canceled call. The protocol forbids this answer, but the SDK sends it. params
-// are the parameters of the client's message, which has the ID of the call.
+// are the parameters of the notification, which name the call.
 func (s *session) cancel(params json.RawMessage) {
 	var given struct{ RequestID any }
 	if json.Unmarshal(params, &given) != nil {
@@ -135,7 +135,7 @@ func (s *session) Write(ctx context.Context, msg jsonrpc.Message) error {
 	return err
 }
 
-// finish waits until every call has an answer. If a call takes too long, it answers the call with an error.
+// finish waits until every call has an answer. If calls take too long, it answers them with an error.
 func (s *session) finish(ctx context.Context) {
 	late, why, stopped := time.After(lastAnswers), "the input ended, and the call took too long after it", s.stop.Done()
 	for {

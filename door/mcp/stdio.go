@@ -14,8 +14,8 @@ import (
 )
 
 // Stdio reads requests from in and writes answers to out, one message per line. It returns when in ends or ctx is done.
-// Calls that still run then get some more time, and then an error. If a line is not a message, Stdio answers with an
-// error; the SDK alone would end the session. Stdio does not close out.
+// Before that, calls that still run get some more time, and then an error. If a line is not a message, Stdio answers
+// with an error; the SDK alone would end the session. Stdio does not close out.
 func Stdio(ctx context.Context, server *sdk.Server, in io.ReadCloser, out io.Writer) error {
 	said := &output{w: out}
 	reading, finished := context.WithCancel(ctx)

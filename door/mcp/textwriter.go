@@ -68,7 +68,7 @@ func shownAll(collection string, ids []sheaf.ID) []string {
 	return out
 }
 
-// maxEcho is the largest number of bytes that an error repeats of a wrong argument. It cuts a longer argument.
+// maxEcho is the largest number of bytes of a wrong argument that an error repeats.
 const maxEcho = 300
 
 // short returns a text, cut to its beginning if it is longer than maxEcho.

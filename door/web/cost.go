@@ -21,11 +21,12 @@ const (
 	//   - rows times columns of a table
 	//   - the length of the text in which the renderer searches for the end of a mark and finds none
 	maxIntricacy = 150_000_000
-	// maxOpen limits the estimated memory: it is about 200 MB. For each line, the open lists and quotes count.
+	// maxOpen limits the estimated memory: it is about 200 MB. The estimate is the number of open lists and quotes, summed
+	// over all lines.
 	maxOpen = 2_000_000
 )
 
-// blocks finds the blocks of a document, as the renderer does, without the elements in their text.
+// blocks finds the blocks of a document, as the renderer does. It does not parse the text inside the blocks.
 var blocks = parser.NewParser(
 	parser.WithBlockParsers(append(parser.DefaultBlockParsers(), obsidianBlocks()...)...),
 	parser.WithParagraphTransformers(append(parser.DefaultParagraphTransformers(),

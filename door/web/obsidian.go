@@ -48,7 +48,7 @@ func (p inlineParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) as
 	return p.parse(block, pc)
 }
 
-// interruptingParser has the methods that the block parsers here share. The blocks can interrupt a paragraph.
+// interruptingParser has the methods that the block parsers here share. Their blocks can interrupt a paragraph.
 type interruptingParser struct{}
 
 func (interruptingParser) Close(ast.Node, text.Reader, parser.Context) {}
@@ -232,8 +232,8 @@ func (fencedParser) Continue(n ast.Node, reader text.Reader, _ parser.Context) p
 	return parser.Continue | parser.NoChildren
 }
 
-// parseBlockName removes the name of a block, such as ^this, at the end of the block. It keeps a number alone, which
-// may be a power, and ^C inside a paragraph, which may be a key.
+// parseBlockName removes the name of a block, such as ^this, at the end of the block. It does not remove ^2, which may
+// be a power, nor ^C before another line, which may be a key.
 func parseBlockName(block text.Reader, _ parser.Context) ast.Node {
 	line, _ := block.PeekLine()
 	name := bytes.TrimRight(line[1:], " \t\r\n")

@@ -67,7 +67,7 @@ func (p *page) render(part *collection.Part, doc *sheaf.Document) error {
 var behindHeading = regexp.MustCompile(`[ \t]*(?:#+[ \t]*|\r?\n[ \t>]*(?:=+|-+)[ \t]*)?\s*$`)
 
 // withoutAttributes replaces the attribute list after a chunk's heading by spaces, unless the title contains the list.
-// source is the document without its first front bytes.
+// source is the text of the document from byte front on.
 func withoutAttributes(source []byte, c *sheaf.Chunk, front int) {
 	from, to := c.Heading.Start-front, min(c.Heading.End-front, len(source))
 	if !c.HasHeading() || from < 0 || from >= to || c.Title == "" || strings.HasSuffix(c.Title, "}") {
@@ -146,7 +146,7 @@ func openApart(n ast.Node, address []byte) {
 }
 
 // destination returns the target of a link on the page. If the catalog knows the document, the target is the document.
-// If the address is another site, a mail address or Obsidian, the target is the address. Otherwise it is the constant
+// If the address is another site, a mail address or Obsidian, the target is the address. Otherwise the target is
 // nowhere.
 func (t *transformer) destination(written string) []byte {
 	target, fragment, _ := strings.Cut(written, "#")
@@ -267,7 +267,7 @@ func (plainHTML) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 // maxWiki limits how far parseWiki searches for the end of a wiki link.
 const maxWiki = 1000
 
-// parseWiki parses [[target#fragment|text]] as a link, also an embedded note, with "!" before the brackets.
+// parseWiki parses the link [[target#fragment|text]]. It parses the embedding ![[target]] as a link too.
 func parseWiki(block text.Reader, _ parser.Context) ast.Node {
 	line, _ := block.PeekLine()
 	line, embeds := bytes.CutPrefix(line, []byte("!"))

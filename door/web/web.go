@@ -36,15 +36,15 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 const DocumentPath = "/ui/document"
 
 // Handler serves the files of the page at / and /ui/... to everyone. It serves documents at DocumentPath to callers
-// with the scope search. collection returns the collection of a name, or the first one for "". admit waits until a
-// request may run; Handler calls leave when it ends. To mount the page on an API a of door/http:
+// with the scope search. collection returns the collection with a name; for "", it returns the first one. admit waits
+// until a request may run; Handler calls leave when the request ends. To mount the page on an API a of door/http:
 //
 //	page := func(grant access.Grant, admit http.Admit) http.Handler { return web.Handler(a.Collection, grant, admit) }
 //	a.Mount("/", "", page)
 //	a.Mount("/ui/", "", page)
 //	a.Mount(web.DocumentPath, access.ScopeSearch, page)
 //
-// The page uses only relative addresses. So a program can serve a below a path, such as "/notes/":
+// The page uses only relative addresses. So a program can serve the API below a path, such as "/notes/":
 // http.StripPrefix("/notes", a).
 func Handler(collection func(name string) (*collection.Collection, error), grant access.Grant,
 	admit func(context.Context) (leave func(), err error)) http.Handler {

@@ -15,7 +15,7 @@ type Comparison struct {
 	Better     int            `json:"better"`     // how many queries are better in this column
 	Worse      int            `json:"worse"`      // how many queries are worse in this column
 	Equal      int            `json:"equal"`      // how many queries are equal in both columns
-	// TTest is the two-sided p of the paired t-test, corrected after Holm for the number of compared columns.
+	// TTest is the two-sided p of the paired t-test. Holm's method corrects it for the number of compared columns.
 	TTest float64 `json:"p_t_test"`
 	// Randomization is the two-sided p of the paired randomization test, corrected in the same way.
 	Randomization    float64 `json:"p_randomization"`
@@ -23,7 +23,7 @@ type Comparison struct {
 	RawRandomization float64 `json:"p_randomization_uncorrected"` // the p of the randomization test, uncorrected
 }
 
-// Significant reports whether both tests find a difference at the given level.
+// Significant reports whether both tests find a difference: whether each p is below level.
 func (c *Comparison) Significant(level float64) bool {
 	return c.TTest < level && c.Randomization < level
 }

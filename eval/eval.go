@@ -2,8 +2,8 @@
 // ([Collection.Run]). Every ranking to compare is a [Column]. It judges the results ([Judge], [Compare]): measures with
 // intervals, differences with tests, latency and memory.
 //
-// Package dataset reads data sets, indexing indexes them, metric measures, stats has statistics, report writes the
-// results.
+// Package dataset reads data sets, and indexing indexes them. Package metric computes measures, stats has statistics,
+// and report writes the results.
 package eval
 
 import (
@@ -64,7 +64,7 @@ type Run struct {
 	// ProfileHash identifies the computation of the profile with its parameters.
 	ProfileHash string
 	// Degraded is the number of queries with a failed branch. Empty is the number of queries without results. Notes are
-	// the notes of all searches, without duplicates.
+	// warnings and notes of the searches, without duplicates, at most maxNotes.
 	Degraded, Empty int
 	Notes           []string
 }
@@ -165,7 +165,7 @@ func (c *Collection) query(q *dataset.Query, o Options) sheaf.Query {
 	return out
 }
 
-// document returns the document of a hit as judgements name it.
+// document returns the document of a hit in the form that judgements use: its ID or its path.
 func (c *Collection) document(h *search.Hit) string {
 	if c.Dataset.ByID {
 		return string(h.Doc)
@@ -234,7 +234,8 @@ func allocated() uint64 {
 	return s[0].Value.Uint64()
 }
 
-// profileHash returns a hash of what the profile computes. The notation of the profile does not change it.
+// profileHash returns a hash of what the profile computes. Two profiles that are written differently but compute the
+// same have the same hash.
 func profileHash(p *profile.Profile, depth int, set map[string]string) (string, error) {
 	text, err := p.Show(depth, set)
 	if err != nil {

@@ -162,7 +162,7 @@ func pieces(text string) iter.Seq[string] {
 }
 
 // fill adds documents until there are n. Each new document has the title of a real document, and sentences of other
-// documents. Two thirds of the sentences come from documents near the real one.
+// documents. Two thirds of the sentences come from the 50 documents of the corpus that begin with the real document.
 func (c *Corpus) fill(n int, random *rand.Rand) {
 	real := len(c.Documents)
 	if real >= n {

@@ -22,7 +22,7 @@ const (
 	Pool = 50
 )
 
-// Engine is a search engine that a Go program can call. It does one task.
+// Engine is a search engine that a Go program can call. Each Engine does one [Task].
 type Engine interface {
 	// Version returns the engine's version, or "".
 	Version() string
@@ -31,7 +31,7 @@ type Engine interface {
 	Build(ctx context.Context, dir string, docs []Document, vectors [][]float32) error
 	// Open opens the index that Build made.
 	Open(dir string) error
-	// Ask returns the IDs of the best Top documents. Several goroutines may call it at the same time.
+	// Ask returns the IDs of the Top best documents, best first. Several goroutines may call it at the same time.
 	Ask(ctx context.Context, text string, vector []float32) ([]string, error)
 	Close() error
 }
@@ -39,7 +39,7 @@ type Engine interface {
 // Sized is an [Engine] that runs in a process of its own, for example a server. The harness then measures the memory of
 // that process instead of its own memory.
 type Sized interface {
-	// Process returns the ID of the engine's process, or "" if none runs.
+	// Process returns the ID of the engine's process, or "" if no process runs.
 	Process() string
 }
 
@@ -180,8 +180,8 @@ func anonymous(process string) int64 {
 	return all - shared
 }
 
-// pages returns two sizes in bytes: a process's resident memory, and its part that is shared or of files. process is
-// the number of the process, or "self". If process is "" or unknown, both sizes are 0.
+// pages returns two sizes in bytes. all is a process's resident memory. shared is the part that is shared or belongs to
+// files. process is the number of the process, or "self". If process is "" or unknown, both sizes are 0.
 func pages(process string) (all, shared int64) {
 	if process == "" {
 		return 0, 0

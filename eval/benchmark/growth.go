@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// growth writes a table for each task and each class of queries. It shows how every engine's times grow with the
-// number of chunks, and how concurrent clients change them.
+// growth writes a table for each task and each class of queries. The tables show how every engine's times grow with the
+// number of chunks, and how concurrent clients change the times.
 func (r *Report) growth(b *strings.Builder) {
 	var sizes []int
 	for _, row := range r.Rows {
@@ -43,7 +43,8 @@ func (r *Report) growth(b *strings.Builder) {
 	}
 }
 
-// line has the measurements of one engine for one task and one class of queries. Its keys are the numbers of chunks.
+// line has the measurements of one engine for one task and one class of queries. The keys of classes are the numbers of
+// chunks.
 type line struct {
 	peer    string
 	classes map[int]*Class

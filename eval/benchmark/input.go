@@ -6,8 +6,8 @@ import (
 	"sheaf/internal/offheap"
 )
 
-// input is a corpus that an engine indexes. It is not on the heap of Go. Otherwise the collector would allow as much
-// garbage, which would count as the engine's.
+// input is a corpus that an engine indexes. It is outside the heap of Go. On the heap, it would let the garbage
+// collector run later. The additional garbage would then count as memory of the engine.
 type input struct {
 	docs    offheap.List[Document]
 	vectors offheap.List[[]float32] // of each document, empty for a task without vectors

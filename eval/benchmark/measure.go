@@ -10,15 +10,15 @@ import (
 const (
 	// passes is the number of times that one client runs the queries of each class.
 	passes = 3
-	// warmupPasses limits the time of the first pass: it may take this many times the limit of a measured pass. The first
-	// pass is not measured, but only its answers are judged.
+	// warmupPasses limits the time of the first pass, in multiples of the limit of a measured pass. The benchmark judges
+	// the answers of the first pass, but does not measure its times.
 	warmupPasses = 3
 )
 
 // askFunc answers the query with index i. It returns the IDs of the hits.
 type askFunc func(ctx context.Context, i int) ([]string, error)
 
-// measure runs the queries in the way that the protocol in peer.go describes.
+// measure runs the queries as the protocol in peer.go says. It sets r.Hits and r.Classes.
 func measure(ctx context.Context, queries []Query, m Meta, r *Result, f askFunc) error {
 	byClass := map[string][]int{}
 	for i, q := range queries {

@@ -15,7 +15,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// Own returns Sheaf's embedded engine. It gets the same requests as from profiles.
+// Own returns Sheaf's embedded engine for a task, or nil for an unknown task. The engine gets the same requests as from
+// profiles.
 func Own(task Task, m Meta) Engine {
 	switch task {
 	case TaskWords, TaskVectors, TaskHybrid:

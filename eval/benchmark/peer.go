@@ -35,7 +35,8 @@ var Tasks = []Task{TaskWords, TaskVectors, TaskWide, TaskHybrid}
 // nearest reports whether the task searches vectors only.
 func (t Task) nearest() bool { return t == TaskVectors || t == TaskWide }
 
-// peerTask returns the name of the task for a peer. TaskWide is TaskVectors with another length in meta.json.
+// peerTask returns the name of the task for a peer. To a peer, TaskWide is TaskVectors with another number of
+// dimensions in meta.json.
 func (t Task) peerTask() string {
 	if t == TaskWide {
 		t = TaskVectors
@@ -64,7 +65,7 @@ const (
 	metaFile         = "meta.json"
 )
 
-// Meta is the content of meta.json.
+// Meta is the content of meta.json: see the protocol above.
 type Meta struct {
 	Dims      int     `json:"dims"`
 	Documents int     `json:"documents"`
@@ -143,11 +144,11 @@ func FindPeers(dir string) ([]Peer, error) {
 // errNoTask says that the engine does not support a task.
 var errNoTask = errors.New("does not do this")
 
-// saidBytes is the largest number of bytes that an error shows of a failed peer's error stream. It shows the last
-// bytes.
+// saidBytes limits how much of a failed peer's error stream an error shows, in bytes. The error shows the end.
 const saidBytes = 2000
 
-// Run lets a peer do a task on the corpus in dir. If it fails, the error shows the end of its error stream.
+// Run lets a peer do a task on the corpus in dir. If the peer fails, the error shows the end of the peer's error
+// stream.
 func (p *Peer) Run(ctx context.Context, dir string, task Task) (*Result, error) {
 	index, err := os.MkdirTemp(dir, "index-")
 	if err != nil {
@@ -207,7 +208,7 @@ func writeVectors(dir string, documents, queries [][]float32, m Meta) error {
 	return os.WriteFile(filepath.Join(dir, metaFile), b, 0o644)
 }
 
-// readVectors reads vectors of dims numbers.
+// readVectors reads a file of vectors that have dims numbers each.
 func readVectors(name string, dims int) ([][]float32, error) {
 	b, err := os.ReadFile(name)
 	if err != nil {

@@ -47,12 +47,13 @@ const (
 	// equalRecall is the largest allowed difference between the best recall and the recall of an engine. The times of an
 	// engine with a lower recall cannot be compared.
 	equalRecall = 0.01
-	// saneMRR is a share of the best engine's MRR. An engine below this share does not search in a sane way. Different
-	// formulas and stemmers cause smaller differences.
+	// saneMRR is the smallest allowed share of the best engine's MRR. Formulas and stemmers cause smaller differences, so
+	// an engine below this share has wrong answers.
 	saneMRR = 0.6
 )
 
-// verdicts names the engines in a group that find too little. Their times cannot be compared.
+// verdicts returns a sentence about each engine in a group that finds too little. The times of such an engine cannot be
+// compared.
 func verdicts(group []Row) (lines []string) {
 	best := slices.MaxFunc(group, func(a, b Row) int { return cmp.Compare(a.quality(), b.quality()) }) // NaN is least
 	for i := range group {
@@ -141,8 +142,8 @@ func megabytes(n int64) string {
 	return digits(float64(n) / 1e6)
 }
 
-// writeTable writes a Markdown table. Each column is as wide as its widest cell. A row with fewer cells than the header
-// may be wider.
+// writeTable writes a Markdown table, in which each column is as wide as its widest cell. This width ignores rows with
+// fewer cells than the header, such as a row with a fault.
 func writeTable(b *strings.Builder, rows [][]string) {
 	width := make([]int, len(rows[0]))
 	for _, row := range rows {

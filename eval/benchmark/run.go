@@ -32,10 +32,10 @@ type Options struct {
 	// Clients is the number of clients that ask at the same time. Seconds is the time limit of each pass.
 	Clients int
 	Seconds float64
-	// Limit is the longest time of an engine for one task and size. 0 means no limit. Run skips an engine if its time for
-	// a smaller size shows that it would take longer.
+	// Limit is the longest time of an engine for one task and size. 0 means no limit. If an engine's time for a smaller
+	// size shows that the engine would exceed the limit, Run skips the engine.
 	Limit time.Duration
-	// Embedder computes the vectors. For TaskWide, [wide] makes them longer.
+	// Embedder computes the vectors. For TaskWide, wideEmbedder makes them longer.
 	Embedder model.Embedder
 	// Progress is called with the name of each step.
 	Progress func(what string)
@@ -113,7 +113,7 @@ type run struct {
 	steps   int
 }
 
-// preparedCorpus is a corpus that was written to a folder, with the right answers that are known.
+// preparedCorpus is a corpus in a folder, and the nearest documents of some queries.
 type preparedCorpus struct {
 	dir            string
 	chunks         int
@@ -195,7 +195,7 @@ func (r *run) measure(ctx context.Context, task Task, c *preparedCorpus) error {
 }
 
 // ask runs a task of one engine and stops it at the time limit. fault says what went wrong with the engine; the run
-// then goes on. err ends the run.
+// then goes on. err ends the run, except errNoTask.
 func (r *run) ask(ctx context.Context, p Peer, task Task, c *preparedCorpus) (result *Result, fault string, err error) {
 	if why := r.tooLong(p, task, c.chunks); why != "" {
 		return nil, why, nil
@@ -220,8 +220,8 @@ func (r *run) ask(ctx context.Context, p Peer, task Task, c *preparedCorpus) (re
 	return result, "", nil
 }
 
-// tooLong says why an engine would need more time than the limit, or returns "". It computes the time from the last
-// smaller size: a chunk of a larger corpus takes at least as long.
+// tooLong says why an engine would need more time than the limit, or returns "". It assumes that each chunk takes at
+// least as long as in the last smaller corpus.
 func (r *run) tooLong(p Peer, task Task, chunks int) string {
 	for _, row := range slices.Backward(r.report.Rows) {
 		if r.Limit <= 0 || row.Peer != p.Name || row.Task != task || row.Chunks >= chunks {
@@ -240,15 +240,15 @@ func (r *run) tooLong(p Peer, task Task, chunks int) string {
 	return ""
 }
 
-// minJudged is the smallest number of queries for which brute force computes the right answers. Brute force takes all
-// queries if they need at most about maxProducts dot products.
+// minJudged is the smallest number of queries for which brute force computes the right answers. The number is larger if
+// brute force then needs at most about maxProducts dot products.
 const (
 	minJudged   = 100
 	maxProducts = 40_000_000
 )
 
-// vectors embeds the corpus and writes the vectors. It returns the ten nearest documents for some of c.Queries, evenly
-// spaced. It finds them by brute force.
+// vectors embeds the corpus and writes the vectors. It finds the ten nearest documents for some of c.Queries, evenly
+// spaced, by brute force. nearest maps the ID of such a query to the IDs of its documents.
 func (r *run) vectors(ctx context.Context, c *Corpus, dir string, e model.Embedder) (nearest map[string][]string,
 	err error) {
 	m := Meta{Dims: e.Dims(), Documents: len(c.Documents), Queries: len(c.Queries), Clients: r.Clients, Seconds: r.Seconds}
@@ -322,8 +322,8 @@ func nearestOf(q []float32, rows [][]float32, k int) []int {
 	return order[:end]
 }
 
-// judge computes the quality of the hits of a row. It counts only queries that the engine ran. nearest has the nearest
-// documents of some queries by ID. ours is the result of Sheaf's engine.
+// judge computes the quality of the hits of a row. It counts only queries that the engine ran. nearest maps the IDs of
+// some queries to their nearest documents. ours is the result of Sheaf's engine.
 func (r *Row) judge(queries []Query, nearest map[string][]string, ours *Result) {
 	var found, recall, same mean
 	for _, q := range queries {
@@ -356,7 +356,7 @@ func (r *Row) quality() float64 {
 	return r.MRR
 }
 
-// mean is the mean of values that are added one by one. If none was added, it is NaN.
+// mean is the mean of values that add adds one by one. Without values, the mean is NaN.
 type mean struct {
 	sum float64
 	n   int
@@ -378,8 +378,8 @@ func recallOf(want, got []string) float64 {
 	return float64(n) / float64(min(len(want), Top))
 }
 
-// PeersFolder returns the default folder of peers, bench/bin in the repository that contains dir, or "" outside a
-// repository.
+// PeersFolder returns the default folder of peers: the folder bench/bin in dir or in the nearest folder above dir. If
+// there is none, it returns "".
 func PeersFolder(dir string) string {
 	for {
 		found := filepath.Join(dir, "bench", "bin")

@@ -8,8 +8,8 @@ import (
 	"sheaf/model"
 )
 
-// wideEmbedder computes vectors with 1.5 times the dimensions of another embedder, as many as transformers often have.
-// The second part is half of the vector of the text's first line, a title or a query.
+// wideEmbedder computes vectors with 1.5 times the dimensions of another embedder. From 256 dimensions it makes 384, as
+// many as transformers often have. The added part is the first half of the vector of the text's first line.
 type wideEmbedder struct{ model.Embedder }
 
 func (w wideEmbedder) Dims() int { return w.Embedder.Dims() + w.Embedder.Dims()/2 }

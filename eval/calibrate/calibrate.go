@@ -1,8 +1,8 @@
-// Package calibrate turns scores and features into probabilities that an answer is right, and
-// measures their error. Its functions are pure functions of numbers.
+// Package calibrate turns scores and features into probabilities that an answer is right. It also measures the error of
+// probabilities. Its functions are pure functions of numbers.
 //
-// [FitLogistic] fits a small map that can be stored as JSON. [Folds] divides samples, so that each sample
-// gets the probability of a fit without it. [Reliability] and [Error] measure the distance to the truth.
+// [FitLogistic] fits a small map that can be stored as JSON. [Folds] divides samples into groups. So each sample can
+// get its probability from a fit to the other groups. [Reliability] and [Error] measure the distance to the truth.
 package calibrate
 
 import (

@@ -23,14 +23,15 @@ func (f Logistic) At(features ...float64) float64 {
 	return 1 / (1 + math.Exp(-z))
 }
 
-// ridge keeps the weights small if there are few samples.
+// ridge keeps [Logistic.Weights] small if there are few samples.
 const ridge = 1
 
 // FitLogistic fits a logistic map to samples. It maximizes the log-likelihood minus ridge/2 times the sum of the
-// squared weights, for features scaled to deviation 1.
+// squares of [Logistic.Weights], for features scaled to deviation 1.
 //
-// rows[i] has the features of sample i, which are finite, and right[i] its answer. All rows have the same length. A
-// sample of weight 2 counts twice. Without samples, or without a weight above 0, the map is zero.
+// rows[i] has the features of sample i, which are finite. All rows have the same length. right[i] says whether sample i
+// is right. A sample with weights[i] = 2 counts twice. Without samples, or without a weight above 0, the result is
+// zero.
 //
 // FitLogistic uses Newton's method with step halving, on features shifted to mean 0 and scaled to deviation 1.
 func FitLogistic(rows [][]float64, right []bool, weights []float64) Logistic {

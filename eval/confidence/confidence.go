@@ -41,7 +41,7 @@ type result struct {
 	right    bool
 }
 
-// Ask searches for all questions. The caller must pass an s without a calibration. progress may be nil.
+// Ask searches for all questions. s must have no calibration. progress may be nil.
 func Ask(
 	ctx context.Context, s *search.Searcher, p *profile.Profile, questions []Question, progress func(done, all int),
 ) (*Answers, error) {

@@ -126,8 +126,9 @@ func leastProbability(all []*Answers, c *search.Calibration) float64 {
 }
 
 // LeaveOneOut judges each collection with a calibration that is fitted to the other collections. It also returns a
-// calibration that is fitted to all. The function same reports whether two collections have the same documents: they do
-// not judge each other. LeaveOneOut returns sheaf.ErrInvalid for fewer than two collections and for different profiles.
+// calibration that is fitted to all. The function same reports whether two collections have the same documents. Such
+// collections do not judge each other. For fewer than two collections, and for different profiles, LeaveOneOut returns
+// sheaf.ErrInvalid.
 func LeaveOneOut(all []*Answers, same func(i, j int) bool) ([]Quality, *search.Calibration, error) {
 	if len(all) < 2 {
 		return nil, nil, sheaf.Invalidf("%d collection: at least two are needed to judge one by the others", len(all))

@@ -162,8 +162,8 @@ func readQueries(file string, sum hash.Hash) ([]query, error) {
 	return queries, err
 }
 
-// judge takes the queries that have judgements. A contradiction between the queries and the judgements from the file
-// qrels is an error.
+// judge sets d.Queries to the queries that have judgements. It returns an error for a repeated query, a judged query
+// without text, and a judgement of an unknown query. qrels is the file of judgements, for errors.
 func (d *Dataset) judge(queries []query, qrels string) error {
 	known := map[string]bool{}
 	for _, q := range queries {
@@ -190,8 +190,8 @@ func (d *Dataset) judge(queries []query, qrels string) error {
 	return d.checkTargets(qrels)
 }
 
-// checkTargets adds a warning for judgements, from the file qrels, of documents that do not exist. It keeps these
-// judgements.
+// checkTargets adds a warning if some judged documents do not exist, and keeps these judgements. If none of the judged
+// documents exists, it returns an error. qrels is the file of judgements, for both texts.
 func (d *Dataset) checkTargets(qrels string) error {
 	if d.Folder != "" {
 		return nil

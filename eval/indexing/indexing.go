@@ -1,4 +1,5 @@
-// Package indexing opens data sets, and indexes of folders, for package eval. They answer like a search of the folder.
+// Package indexing opens data sets and indexes of folders for package eval. A search in such an index ranks like the
+// search of a user.
 package indexing
 
 import (
@@ -38,7 +39,7 @@ const tree = "data"
 type Options struct {
 	// Cache is a folder that contains indexes. Open builds an index that is missing there.
 	Cache string
-	// Making says how to cut and analyze documents. Embedder replaces its model; nil means no vectors.
+	// Making says how to cut and analyze documents. Embedder replaces the model of Making; nil means no vectors.
 	Making   collection.Making
 	Embedder model.Embedder
 	// Reranker and Expander are for profiles that need a reranking model or a chat model. They may be nil.
@@ -54,8 +55,8 @@ type Options struct {
 	Progress func(ingest.Progress)
 }
 
-// Of makes a collection without data set from an open index. expander may be nil. Close the collection before the
-// index.
+// Of makes a collection without data set from an open index. expander may be nil. Close the collection before you close
+// the index.
 func Of(ctx context.Context, x *collection.Index, expander *search.Expander) (*eval.Collection, error) {
 	asked, err := x.Ask(nil, expander)
 	if err != nil {
@@ -182,7 +183,8 @@ func (o *Options) fill(ctx context.Context, d *dataset.Dataset, x *collection.In
 	return c, nil
 }
 
-// givenDocuments returns the documents of d as texts to index. An ID that does not look like a file name is no title.
+// givenDocuments returns the documents of d as texts to index. If a document has no title, its ID becomes the title.
+// The exception is an ID that does not look like a file name.
 func givenDocuments(d *dataset.Dataset) []ingest.Given {
 	docs := make([]ingest.Given, len(d.Documents))
 	for i, doc := range d.Documents {
@@ -230,8 +232,8 @@ func (o *Options) folder(d *dataset.Dataset) (string, error) {
 	return filepath.Join(o.Cache, fmt.Sprintf("%s-%016x", plainName(d.Name), key)), nil
 }
 
-// keptIndexes is the largest number of indexes of one data set in the cache. sweep removes the indexes with the oldest
-// last use.
+// keptIndexes is the largest number of indexes of one data set in the cache. sweep removes the indexes that were used
+// least recently.
 const keptIndexes = 3
 
 // sweep removes the old indexes of a data set from the cache. It ignores errors, because an old index does no harm.

@@ -148,8 +148,8 @@ type Step struct {
 	Alike bool
 	// Shards is the number of parts of the store. Each part may count words on its own. 0 means unknown.
 	Shards int
-	// Chosen says that other branches or a first phase found the hits that the step scores. On the other store they may
-	// have found other hits.
+	// Chosen says that other branches or a first phase found the hits that the step scores. On the other store, these may
+	// be other hits.
 	Chosen bool
 	// Noted lists notes about the step that only this store has.
 	Noted []string
@@ -214,7 +214,7 @@ func Reasons(a, b sheaf.Ranking, g Agreement, step Step) []string {
 	return out
 }
 
-// shards says how the parts of a store count words, as a reason.
+// shards returns, as a reason for a difference, how the parts of a store count words.
 func shards(step Step) string {
 	switch step.Store {
 	case "opensearch", "elasticsearch":
@@ -224,9 +224,9 @@ func shards(step Step) string {
 	return fmt.Sprintf("%d shards: each counts by itself how rare words are", step.Shards)
 }
 
-// edge reports whether rankings a and b differ only near their end; the text then gives the reason. A hit that only one
-// ranking has must have nearly the score of that ranking's last hit. Otherwise edge returns false. Small differences of
-// score then decide whether a store finds the hit. g says how far the scores of a and b differ.
+// edge reports whether rankings a and b differ only near their end; the text then gives the reason. For that, each hit
+// that only one ranking has must have nearly the score of this ranking's last hit. Small differences of score then
+// decide whether a store finds the hit. g says how far the scores of a and b differ.
 func edge(a, b sheaf.Ranking, g Agreement) (string, bool) {
 	if len(a) == 0 || len(a) != len(b) {
 		return "", false

@@ -15,8 +15,8 @@ import (
 	"sheaf/search"
 )
 
-// Engine is the kind of store of the embedded engine. Exact is the engine's default way of counting words. For a
-// server, Exact means the server's own way.
+// Engine is [Store.Kind] of the embedded engine. Exact is the engine's default way of counting words. For a server,
+// Exact means the server's own way.
 const (
 	Engine = "embedded"
 	Exact  = "exact"
@@ -143,8 +143,8 @@ func compareStores(queries []string, first, other *Store, way string) *StoreRepo
 	return out
 }
 
-// answersFor returns the answers of a store that counted words in this way. A store with only its own way returns the
-// answers for that.
+// answersFor returns the answers of a store that counted words in this way. If the store cannot count in this way, it
+// returns the answers for Exact.
 func (s *Store) answersFor(way string) []Answer {
 	if all, ok := s.Answers[way]; ok {
 		return all
@@ -191,7 +191,7 @@ func (s *Store) step(a search.Snapshot, way string, warnings []string) Step {
 	return step
 }
 
-// chosen reports whether a step scores hits that other steps found. This is so after a first phase, and in a branch
+// chosen reports whether a step scores hits that other steps found. This is true after a first phase, and in a branch
 // whose fusion completes scores.
 func chosen(s search.Snapshot, trace []search.Snapshot) bool {
 	return slices.ContainsFunc(trace, func(other search.Snapshot) bool {

@@ -78,7 +78,7 @@ func (c *canvas) text(x, y float64, anchor, text string) {
 	fmt.Fprintf(c, `<text x="%.1f" y="%.1f" text-anchor="%s">%s</text>`, x, y, anchor, html.EscapeString(text))
 }
 
-// dot draws a point. It has a tooltip.
+// dot draws a point with the tooltip title.
 func (c *canvas) dot(x, y, radius float64, fill, title string) {
 	fmt.Fprintf(c, `<circle cx="%.1f" cy="%.1f" r="%.1f" fill="%s"><title>%s</title></circle>`, x, y, radius, fill,
 		html.EscapeString(title))

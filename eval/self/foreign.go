@@ -1,7 +1,7 @@
 package self
 
-// foreign lists questions from many fields, which the collection probably does not answer. If a chunk has all terms of
-// a question, it may have an answer, and the question is skipped.
+// foreign lists questions from many fields, which a collection probably does not answer. If a chunk has all terms of a
+// question, the collection may have an answer. Make then skips the question.
 var foreign = []string{
 	"how long should a roast chicken rest before carving",
 	"when do swallows leave for the south",

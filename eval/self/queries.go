@@ -80,7 +80,7 @@ type maker struct {
 	wanted  Wanted
 	r       *rand.Rand
 	items   map[Kind][]Item
-	// seen maps the normalized texts of the queries so far to their kinds.
+	// seen has an entry for each query so far, made from the kind and the terms of the query.
 	seen map[string]bool
 	// counts maps a term to the number of chunks that have it.
 	counts map[string]int

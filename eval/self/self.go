@@ -1,8 +1,8 @@
 // Package self finds the best ranking for a collection without human judgements. It makes queries with known answers
-// from the documents: a heading asks for its section, a link for its target. An alias asks for its note, a rare
-// phrase or a shortened sentence for its chunk. (Azzopardi, de Rijke, Balog: Building Simulated Queries for
-// Known-Item Topics, 2007.) It runs the rankings on them, and reports the best ranking and whether its lead is more
-// than chance. Queries without an answer teach when to say so.
+// from the documents: a heading asks for its section, a link for its target. An alias asks for its note, a rare phrase
+// or a shortened sentence for its chunk. (Azzopardi, de Rijke, Balog: Building Simulated Queries for Known-Item Topics,
+// 2007.) It runs the rankings on these queries. Then it reports the best ranking, and whether its lead is more than
+// chance. From queries without an answer, package confidence learns to recognize such queries.
 //
 // The result is valid for finding known items. It says nothing about questions that many documents answer.
 package self
@@ -73,15 +73,15 @@ type ColumnReport struct {
 	Kinds           []float64         `json:"kinds"`               // the mean of each kind, in the order of the kinds
 	Difference      float64           `json:"difference"`          // the mean minus the mean of the first column
 	DifferenceRange stats.Interval    `json:"difference_interval"` // the confidence interval of the difference
-	// P is the p of the paired randomization test, corrected after Holm. It is 1 for the first column.
+	// P is the p of the paired randomization test, corrected with Holm's method. It is 1 for the first column.
 	P float64 `json:"p"`
 }
 
 // minQueries is the smallest number of queries for a verdict. With fewer, Judged returns sheaf.ErrInvalid.
 const minQueries = 20
 
-// Judged returns a cached copy of c. Its data set has queries that are made from the documents of c. The kind of a
-// query is its class "kind". If there are too few documents, Judged returns sheaf.ErrInvalid.
+// Judged returns a cached copy of c. The data set of the copy has queries that are made from the documents of c. The
+// class "kind" of a query is its Kind. If there are too few documents, Judged returns sheaf.ErrInvalid.
 func Judged(ctx context.Context, c *eval.Collection, w Wanted) (*eval.Collection, error) {
 	items, err := Make(ctx, c, w)
 	if err != nil {
@@ -149,7 +149,7 @@ var reciprocalRank = func() metric.Measure {
 	return m
 }()
 
-// Values returns [Measure] for each query of d in order, multiplied by the query's weight. d is a data set that
+// Values returns the [Measure] of each query of d, in order, multiplied by the query's weight. d is a data set that
 // [Judged] made.
 func Values(d *dataset.Dataset, run *eval.Run) []float64 {
 	out := Weights(d.Queries)
@@ -180,7 +180,7 @@ func kindsOf(queries []dataset.Query) []KindReport {
 	return out
 }
 
-// Weights returns a weight for each query. With these, each kind counts the same in total, and the mean weight is 1.
+// Weights returns a weight for each query. With these weights, each kind counts the same in total. Their mean is 1.
 func Weights(queries []dataset.Query) []float64 {
 	n := map[string]int{}
 	for _, q := range queries {

@@ -60,7 +60,8 @@ var (
 	sentenceAt = regexp.MustCompile(`[.!?;:][ \t]|[。！？；]`)
 )
 
-// sentences returns the sentences of a body without formatting. It skips code, tables, quotes, HTML and lists of links.
+// sentences returns the sentences of a body without formatting, if they have sentenceLow to sentenceHigh terms. It
+// skips code, tables, quotes, HTML and lists of links.
 func (m *maker) sentences(body string) []string {
 	var out []string
 	code := false

@@ -1,6 +1,6 @@
-// Package tune finds the best parameters of a ranking and checks that the gain is more than luck.
-// It searches parameter by parameter on a part of the queries and judges the result on the rest. So
-// numbers that fit only the queries that they were chosen on do not count.
+// Package tune finds the best parameters of a ranking and checks that the gain is more than luck. It searches parameter
+// by parameter on a part of the queries and judges the result on the rest. So parameters do not win if they fit only
+// the queries that chose them.
 //
 // It does not know profiles or documents: it searches a function from settings to the value of every query.
 package tune
@@ -82,9 +82,10 @@ const (
 	leastGain = 1e-9
 )
 
-// Search finds the best settings. It starts with the defaults and sets one parameter at a time to its best value, until
-// no change helps. If two values are equally good, the value that it tried first stays. Search does this once for each
-// fold, on the queries of the other folds, and once on all queries.
+// Search finds the best settings. It starts with the defaults and sets one parameter at a time to its best value. It
+// stops when no change helps, or after maxPasses passes over the parameters. If two values are equally good, the value
+// that it tried first stays. Search does this once for each fold, on the queries of the other folds, and once on all
+// queries.
 func Search(ctx context.Context, p Problem, o Options) (*Result, error) {
 	if err := p.check(o); err != nil {
 		return nil, err

@@ -18,9 +18,8 @@ import (
 type ID string
 
 // DocumentID returns the ID of the document at path in a tree. The path has slashes and the spelling of the file
-// system. An ID is always valid UTF-8, so that people can type it and JSON can hold it. DocumentID replaces an invalid
-// byte by U+FFFD and two hexadecimal digits. It also does this with each byte of a U+FFFD in the path, so [ID.Path] can
-// return the exact path.
+// system. An ID is always valid UTF-8, so that JSON can hold it. DocumentID replaces an invalid byte by U+FFFD and two
+// hexadecimal digits. It also replaces each byte of a U+FFFD in the path. So [ID.Path] can return the exact path.
 func DocumentID(tree, path string) ID { return ID(tree + ":" + PathText(path)) }
 
 // PathText returns a file's path in the spelling of IDs. It changes only paths with U+FFFD or invalid UTF-8.
@@ -113,11 +112,11 @@ type Document struct {
 	Language string
 	// Warnings are faults in the file, with line numbers. They did not stop indexing.
 	Warnings []Warning
-	// Fields are the properties in the text of chunks, in chunk order. Only the index stores them. A document from the
-	// catalog has their names in Properties, but not their values.
+	// Fields are the properties in the text of chunks, in chunk order. The catalog stores only their names, in Properties.
+	// So a document from the catalog has no Fields.
 	Fields []Field `json:"-"`
-	// Chunks are in pre-order: each chunk is before the chunks under it. Chunks[i].Position is i, except that a large
-	// window follows its member windows. A document without text has no chunks.
+	// Chunks are in pre-order: each chunk is before the chunks under it. Large windows are last. Chunks[i].Position is i.
+	// A document without text has no chunks.
 	Chunks []Chunk
 }
 
@@ -160,8 +159,8 @@ type Chunk struct {
 	Hierarchy []string
 	// Heading is the range of the heading's lines with their line endings. It is empty if the chunk has no heading.
 	Heading Span
-	// Span is the range of everything under the heading, with the sections of sub-headings. Body is the part of Span
-	// before the first sub-heading.
+	// Span is the range of the text after the heading, with the sections of sub-headings. Body is the part of Span before
+	// the first sub-heading.
 	Span Span
 	Body Span
 	// SiblingCount is how many children Parent has, including this chunk. It is 1 for a root.
@@ -172,7 +171,7 @@ type Chunk struct {
 	// Blocks are targets of links in Body or the heading: block IDs ("^id", without "^") and HTML anchors (<a
 	// id="x">). An anchor just above a heading belongs to the heading.
 	Blocks []string
-	// Members are the IDs of the windows that a large window joins.
+	// Members are the IDs of the windows that this chunk joins, if it is a large window. Otherwise Members is nil.
 	Members []ID
 }
 
@@ -194,7 +193,7 @@ type Node struct {
 	Title           string
 	Depth           int
 	SiblingCount    int
-	// Outline contains this node. Above is the node of Parent in Outline. Outline or Above is nil if it does not exist.
+	// Outline contains this node, or is nil. Above is the node of Parent in Outline, or nil.
 	Outline *Outline
 	Above   *Node
 }
@@ -260,7 +259,8 @@ func (o *Outline) Node(id ID) *Node {
 }
 
 // NodeIn returns the node with this ID, or nil. outline returns the outline of a document. Callers share the node and
-// must not change it. Most IDs name a section, so NodeIn first takes the part before the last '#' as the document.
+// must not change it. NodeIn first takes the part of id before the last '#' as the document, because most IDs name a
+// section. Then it tries the whole id.
 func NodeIn(outline func(ID) *Outline, id ID) *Node {
 	if hash := strings.LastIndexByte(string(id), '#'); hash >= 0 {
 		if o := outline(id[:hash]); o != nil {

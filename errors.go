@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// These are the categories of error. An error of a package that imports this package wraps one of them. Test it with
-// [errors.Is]. It may instead wrap an error of the operating system or of a context. Any other error is a bug. The
-// packages text/analysis, model and index/vfs do not import this package. They have their own errors.
+// These are the categories of error. Test for a category with [errors.Is]. Each error of a package that imports sheaf
+// wraps a category, an operating system error, or a context's error. Any other error is a bug. The packages
+// text/analysis, model and index/vfs do not import sheaf and have their own errors.
 var (
 	// ErrNotFound means that a named thing does not exist.
 	ErrNotFound = errors.New("not found")
@@ -15,7 +15,7 @@ var (
 	ErrInvalid = errors.New("invalid")
 	// ErrUnsupported means that a store or a stage cannot do the operation.
 	ErrUnsupported = errors.New("unsupported")
-	// ErrUnavailable means that something did not answer or another process uses it. The same call may succeed later.
+	// ErrUnavailable means that a store, file or server did not answer or is in use. The same call may succeed later.
 	ErrUnavailable = errors.New("unavailable")
 	// ErrCorrupt means that stored bytes have changed. The message names the file, the section and the offset.
 	ErrCorrupt = errors.New("corrupt")
@@ -26,8 +26,8 @@ func Invalidf(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrInvalid, fmt.Errorf(format, args...))
 }
 
-// WithCategory returns an error that wraps both err and category. Its text is the text of err. Packages use it if the
-// text of err is already clear. WithCategory returns err itself if err is nil or has the category.
+// WithCategory returns an error that wraps both err and category. Its text is the text of err. It returns err itself if
+// err is nil or has the category.
 func WithCategory(category, err error) error {
 	if err == nil || errors.Is(err, category) {
 		return err
@@ -42,9 +42,9 @@ type categorized struct {
 
 func (e *categorized) Unwrap() []error { return []error{e.error, e.category} }
 
-// ExitCode returns a command's exit status for err. It is 0 for nil, 2 for [ErrInvalid] and [ErrUnsupported], and 3
-// for [ErrNotFound]. It is 4 for [ErrUnavailable], 5 for [ErrCorrupt], and 6 for any other error. Status 1 means that
-// a command found nothing; it has no error.
+// ExitCode returns a command's exit status for err. It is 0 for nil, 2 for [ErrInvalid] and [ErrUnsupported], and 3 for
+// [ErrNotFound]. It is 4 for [ErrUnavailable], 5 for [ErrCorrupt], and 6 for any other error. ExitCode never returns 1:
+// a command without an error returns 1 when it found nothing.
 func ExitCode(err error) int {
 	switch {
 	case err == nil:

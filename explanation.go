@@ -24,7 +24,7 @@ const (
 	CombineLogistic   Combine = "logistic"   // 1 / (1 + e^-p1)
 )
 
-// These are kinds of explanation. A colon is before the names of a kind's Details.
+// These are kinds of explanation. In each comment, the names of the kind's Details follow the colon.
 const (
 	KindTerm       = "term"         // what one term adds in a field: field, term, weight
 	KindSimilarity = "similarity"   // nearness to the query's vector: field, passage

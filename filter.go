@@ -20,8 +20,8 @@ const (
 	ColumnSet    = "set"    // text, list: its document sets
 )
 
-// AccessPublic is a value of [ColumnAccess]. It lets all users of the document's tenant see the document. A document
-// without any value in this column is private.
+// AccessPublic is a value of [ColumnAccess]. It lets all users of the document's tenant see the document. If a document
+// has no value in this column, only callers without access limits see it.
 const AccessPublic = "public"
 
 // PropertyColumn returns the column for the values of the property called name. Names that differ only in case have the
@@ -77,7 +77,8 @@ func TextIn[T ~string](column string, texts ...T) In {
 }
 
 // Range matches if at least one value of the column has the bounds' kind and is within them. MinOpen excludes Min, and
-// MaxOpen excludes Max. A zero Value is no bound. It matches nothing without bounds, or with bounds of different kinds.
+// MaxOpen excludes Max. A zero Value is no bound. A Range without bounds, or with bounds of different kinds, matches
+// nothing.
 type Range struct {
 	Column  string
 	Min     Value

@@ -19,7 +19,7 @@ const (
 // Fields are the text fields of a chunk. Stores add the scores of fields in this order.
 var Fields = [...]string{FieldTitle, FieldHierarchy, FieldAliases, FieldTags, FieldPath, FieldProperties, FieldBody}
 
-// Query is a search request. It has words, a filter and the number of results.
+// Query is a search request.
 type Query struct {
 	// Text is the text that the user typed. It is for display.
 	Text string
@@ -35,12 +35,13 @@ type Query struct {
 	Notes []string
 }
 
-// TextQuery is a tree of words: Match, Phrase, Prefix, Fuzzy, Bool or Boost. Their Text has the user's spelling; the
-// store analyzes it with the analyzer of its index. If Field is "", the words may be in any field of the request.
+// TextQuery is a tree of words: Match, Phrase, Prefix, Fuzzy, Bool or Boost. Text in these types has the user's
+// spelling. The store analyzes Text with the analyzer of its index. If Field is "", the words may be in any field that
+// the request searches.
 type TextQuery interface{ textQuery() }
 
 // Match finds chunks that have at least one term of Text. The score is the sum of the scores of the matching terms. In
-// a question, function words do not count: see analysis.Analyzer.MatchTokens.
+// a question, function words such as "what" do not count: see analysis.Analyzer.MatchTokens.
 type Match struct {
 	Text  string
 	Field string

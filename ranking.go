@@ -11,7 +11,7 @@ type Hit struct {
 	ID ID
 	// Score gives the order of hits: a higher score comes first. It is not a confidence.
 	Score float64
-	// Passage is the index of the best passage if a vector branch found the hit. Otherwise it is 0.
+	// Passage is the index, from 0, of the chunk's best passage if a vector branch found the hit. Otherwise it is 0.
 	Passage int
 	// Legs has the rank and the raw score of the hit in every branch, in branch order. Rank is 0 for a branch that did
 	// not find the hit. Fusion sets Legs; before fusion it is nil.
@@ -104,7 +104,8 @@ func (r Ranking) Sort() {
 	}
 }
 
-// Valid returns an error that wraps [ErrInvalid] if a score in r is NaN or infinite. source says who made the ranking.
+// Valid returns an error that wraps [ErrInvalid] if a score in r is NaN or infinite. The error names source, the maker
+// of the ranking.
 func (r Ranking) Valid(source string) error {
 	for i := range r { // no copies, because hits are large
 		if h := &r[i]; math.IsNaN(h.Score) || math.IsInf(h.Score, 0) {

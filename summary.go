@@ -25,9 +25,9 @@ func (r Reason) String() string {
 	return fmt.Sprintf("%s (%.0f %%)", r.Text, percent)
 }
 
-// These limits keep a summary within three lines. Reasons beyond maxReasons, or beyond maxLength characters, become
-// "other reasons". maxNamed is the largest number of words that a reason lists. maxQuoted is the largest number of
-// characters that a reason shows of a name.
+// These limits keep a summary within three lines. Reasons after the first maxReasons reasons, or after maxLength
+// characters, become "other reasons". A reason lists at most maxNamed words, and shows at most maxQuoted characters of
+// a name.
 const (
 	maxReasons = 6
 	maxLength  = 255
@@ -35,8 +35,8 @@ const (
 	maxQuoted  = 40
 )
 
-// leastShare is the smallest share of a reason that a summary names. leastRest is the smallest share of "other reasons"
-// that a summary shows.
+// A summary does not name a reason with a share below leastShare, unless it is the first. It omits "other reasons" if
+// their share is below leastRest.
 const (
 	leastShare = 0.03
 	leastRest  = 0.05
@@ -44,15 +44,15 @@ const (
 
 // SummaryWords says which words a summary uses for terms and properties.
 type SummaryWords struct {
-	// Word returns the user's word for a term, or "" for a common word, which the summary does not name. If Word is nil,
-	// the summary shows the term.
+	// Word returns the user's word for a term, or "" for a word that is too common to be named. If Word is nil, the
+	// summary shows the term.
 	Word func(term string) string
 	// Property returns the name of the document's property that has the term, or "" if it is unknown. It may be nil.
 	Property func(term string) string
 }
 
-// Summary explains the score in a few words, the reason with the largest share first. It descends to the parts that
-// people know: terms, similarity, names, links.
+// Summary returns the reasons for the score, the largest share first. It descends to the parts that people know: terms,
+// similarity, names, links.
 func (e *Explanation) Summary(words SummaryWords) []Reason {
 	s := summary{groups: map[string]*reasonGroup{}, words: words}
 	s.walk(e, 1)
@@ -94,7 +94,7 @@ type summary struct {
 
 type reasonGroup struct {
 	share float64
-	// before is the text of the reason. If the reason has words, they follow after a colon.
+	// before is the text of the reason before its words.
 	before string
 	words  []weighedWord
 	common bool // some words are too common to be named
@@ -130,7 +130,8 @@ func (g *reasonGroup) text() string {
 	return g.before + ": " + strings.Join(words, ", ") + more
 }
 
-// shortened cuts a longer text to at most maxQuoted characters, after a whole word if possible, and adds "…".
+// shortened returns a text of at most maxQuoted characters as it is. It cuts a longer text, after a whole word if
+// possible, and adds "…".
 func shortened(text string) string {
 	runes := []rune(text)
 	if len(runes) <= maxQuoted {
@@ -178,7 +179,8 @@ var reasonKinds = []string{KindTerm, KindSimilarity, KindName, KindEqual, KindPa
 func isFactor(kind string) bool { return slices.Contains(factorKinds, kind) }
 func isReason(kind string) bool { return isFactor(kind) || slices.Contains(reasonKinds, kind) }
 
-// speaks reports whether e or one of its parts is a reason that a summary can name. Weights and constants are not.
+// speaks reports whether e or one of its parts is a reason that a summary can name. Weights and constants are no
+// reasons.
 func speaks(e *Explanation) bool {
 	if isReason(e.Kind) || e.Kind == KindLeg {
 		return true
@@ -216,7 +218,7 @@ func (s *summary) walk(e *Explanation, share float64) {
 
 func byValue(a, b *Explanation) int { return cmp.Compare(a.Value, b.Value) }
 
-// sum divides share among the parts of a sum, in proportion to what they add. how is the kind of sum.
+// sum divides share among the parts in proportion to what they add. how is the kind of sum: plain, difference or rss.
 func (s *summary) sum(how Combine, parts []*Explanation, share float64) {
 	values := make([]float64, len(parts))
 	total, size := 0.0, 0.0
@@ -279,7 +281,7 @@ func (s *summary) add(e *Explanation, share float64) {
 	}
 }
 
-// isVectorLeg reports whether e is what a branch found by vectors.
+// isVectorLeg reports whether e explains a hit of a branch that searches by vectors.
 func isVectorLeg(e *Explanation) bool { return e.Kind == KindLeg && e.Details["by"].Text == "vector" }
 
 // reasonText returns the text of a reason that is neither a term nor a similarity.
@@ -320,8 +322,8 @@ func reasonText(e *Explanation) string {
 var fixedTexts = map[string]string{KindPinned: "it is pinned", KindInOrder: "moved into the order of its document",
 	KindRerank: "the reranking model", KindRepetition: "similar to a result above"}
 
-// term adds the share of a term to the field that has it. If all fields count as one text, it divides the share among
-// the fields by the number of occurrences.
+// term adds the share of a term to the field that has the term. If e names no field, all fields count as one text. Then
+// term divides the share by the weighted occurrences in each field.
 func (s *summary) term(e *Explanation, share float64) {
 	term := e.Details["term"].Text
 	if field := e.Details["field"].Text; field != "" {
@@ -375,7 +377,7 @@ func (s *summary) inField(field, term string, share float64) {
 	g.words = append(g.words, weighedWord{term, share})
 }
 
-// fieldTexts has clearer words for some fields, by the name of the field.
+// fieldTexts has the words by which a summary describes a match, by field. Other fields become "in the" and their name.
 var fieldTexts = map[string]string{"": "matching words", FieldHierarchy: "in the headings above",
 	FieldAliases: "in an alias", FieldTags: "in a tag", FieldProperties: "in a property", FieldBody: "in the text"}
 

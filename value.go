@@ -23,7 +23,7 @@ const (
 // String returns "text", "number", "date" or "bool".
 func (k Kind) String() string { return nameIn([]string{"text", "number", "date", "bool"}, int(k)) }
 
-// nameIn returns the n-th name, from 1, or "unknown".
+// nameIn returns the n-th name, counted from 1. For another n it returns "unknown".
 func nameIn(names []string, n int) string {
 	if n < 1 || n > len(names) {
 		return "unknown"
@@ -34,8 +34,9 @@ func nameIn(names []string, n int) string {
 // Value is a typed value of a property or a column. Values compare with ==. The zero Value means no value.
 type Value struct {
 	Kind Kind
-	// Text is the text of KindText. A number or a date has its written form here if this is unusual, such as 000032
-	// or 12.10. Columns of stores do not keep the written form.
+	// Text is the text of KindText. Text of a number is the document's spelling if this is unusual, such as 000032 or
+	// 12.10. Text of a date is the time in its time zone, unless the zone is UTC. Otherwise Text is "". Columns of stores
+	// do not have Text of numbers and dates: see [Value.Plain].
 	Text string
 	// Number is the number of KindNumber, the milliseconds since 1970 UTC of KindDate, 0 or 1 for KindBool, never NaN.
 	Number float64
@@ -75,7 +76,7 @@ func DateValue(t time.Time) Value {
 	return Value{Kind: KindDate, Number: float64(t.UnixMilli())}
 }
 
-// WrittenDate is [DateValue], but also keeps the time zone of t.
+// WrittenDate returns a date value like [DateValue], but also keeps the time zone of t.
 func WrittenDate(t time.Time) Value {
 	v := DateValue(t)
 	if _, offset := t.Zone(); offset != 0 {
@@ -84,13 +85,13 @@ func WrittenDate(t time.Time) Value {
 	return v
 }
 
-// Clock returns the time on a clock in the zone of t, as a time in UTC: 23:30-08:00 becomes 23:30. Filters compare
-// these times, so a document has the same day for every reader.
+// Clock returns the date and time of day in the zone of t, as a time in UTC. For example, 23:30-08:00 becomes 23:30Z.
+// Filters compare these times, so a document has the same day for every reader.
 func Clock(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
 }
 
-// Plain returns v as columns store it: a number without its written form, a date as [Clock] returns it.
+// Plain returns v as columns store it: a number without the document's spelling, a date as [Clock] returns it.
 func (v Value) Plain() Value {
 	switch {
 	case v.Kind == KindText || v.Text == "":
@@ -134,8 +135,8 @@ func (v Value) Compare(w Value) int {
 	return cmp.Compare(v.Number, w.Number)
 }
 
-// String formats v for people: a text as it is, a number in its written form, true or false. A date is 2006-01-02,
-// with the time of day if it has one.
+// String formats v for people: a text as it is, a number in the document's spelling, true or false. A date is
+// 2006-01-02, with the time of day if it has one.
 func (v Value) String() string {
 	if v.Text != "" {
 		return v.Text
@@ -158,11 +159,11 @@ func (v Value) String() string {
 	return ""
 }
 
-// isDecimal matches a number that JSON can have in the document's spelling: 12.10, but not 007 or 1e3.
+// isDecimal matches a spelling of a number that MarshalJSON may write unchanged: 12.10, but not 007 or 1e3.
 var isDecimal = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?$`)
 
 // MarshalJSON writes texts and dates as strings, numbers as numbers, and truth values as true or false. The zero Value
-// and an infinite number become null. If JSON does not allow the document's spelling of a number, such as 000032, it
+// and an infinite number become null. A number in an unusual spelling that is not a plain decimal, such as 000032,
 // becomes a string.
 func (v Value) MarshalJSON() ([]byte, error) {
 	switch v.Kind {

@@ -10,8 +10,8 @@ import (
 	"sheaf/store"
 )
 
-// Check reports whether the searcher can run a plan. It returns sheaf.ErrUnsupported if [Searcher.CheckStore] finds a
-// fault, or if a phase needs a missing model. The error names profile, branch and store.
+// Check returns sheaf.ErrUnsupported if s cannot run a plan. The reason is a fault that [Searcher.CheckStore] finds, or
+// a missing model. The error names profile, branch and store.
 func (s *Searcher) Check(plan *profile.Plan) error {
 	if err := s.CheckStore(plan); err != nil {
 		return err
@@ -86,14 +86,15 @@ func onlyMeaning(ph *profile.Phase) *profile.Branch {
 	return first
 }
 
-// combineText is the value of a profile that makes all fields one text for BM25. A store that cannot do this adds to
-// the best field's score otherFields times the scores of the other fields.
+// combineText is the value of "combine" in a profile with which BM25 treats all fields as one text. A store that cannot
+// do this adds otherFields times the scores of the other fields to the best field's score.
 const (
 	combineText = "text"
 	otherFields = 0.2
 )
 
-// branchRequest returns the store request of a branch, without words and vector of the query. within limits the chunks.
+// branchRequest returns the store request of a branch, without words and vector of the query. If within is not nil, the
+// request finds only these chunks.
 func (s *Searcher) branchRequest(b *profile.Branch, within []sheaf.ID) store.Request {
 	req := store.Request{Within: within, Limit: min(b.Limit, store.MaxLimit)}
 	if b.Vector != nil {
@@ -110,7 +111,7 @@ func (s *Searcher) branchRequest(b *profile.Branch, within []sheaf.ID) store.Req
 	return req
 }
 
-// storeName returns the name of the store in the form for errors and warnings.
+// storeName returns the name of the store for errors and warnings, or "the store" if it has no name.
 func (s *Searcher) storeName() string {
 	if s.Store == "" {
 		return "the store"

@@ -16,8 +16,8 @@ import (
 // everything matches every chunk. A query that has only filters uses it.
 var everything = sheaf.Bool{}
 
-// matches returns the request for all chunks that the query's words and filters match. It scores like the plan's first
-// branch by words, in the fields of all branches by words.
+// matches returns the request for all chunks that the query's words and filters match. The request scores like the
+// plan's first branch by words, but in the fields of all branches by words.
 func (r *run) matches(plan *profile.Plan) store.Request {
 	req := store.Request{Filter: r.query.Filter, Limit: max(1, min(r.query.Limit, store.MaxLimit)),
 		Text: &store.TextRequest{Query: r.query.Words, Fields: everyField, K1: store.DefaultK1, B: store.DefaultB}}
@@ -123,8 +123,8 @@ func asWritten(facet, written store.Facet) store.Facet {
 	return out
 }
 
-// countMatches counts the matches of the query if Options.Count is set. It sends the request that stores count fastest.
-// If the store cannot count, or time runs out, the answer has a note instead of a number.
+// countMatches counts the matches of the query if Options.Count is set. All fields get weight 1, because stores count
+// such a request fastest. If the store is unavailable or time runs out, the answer has a warning instead of a number.
 func (r *run) countMatches(ctx context.Context) error {
 	if !r.opt.Count {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"sheaf/store"
 )
 
-// candidates are the distinct hits of several branches. For each hit, they know the branches that found it.
+// candidates are the distinct hits of several branches. For each hit, they tell which branches found it.
 type candidates struct {
 	ids []sheaf.ID // in the order in which they first appear
 	by  [][]bool   // by[b][i] says that branch b found ids[i]

@@ -19,8 +19,8 @@ import (
 type Evidence struct {
 	// Score is the score of the hit.
 	Score float64 `json:"score"`
-	// Words is the BM25 score of the hit divided by the sum of the words' idf. It is 0 without a match, 1 if all match
-	// well.
+	// Words is the BM25 score of the hit divided by the sum of the words' idf. It is 0 if no word matches, and about 1 if
+	// all words match well.
 	Words float64 `json:"words"`
 	// Meaning is the best cosine of a passage, or 0 when meaning was not searched.
 	Meaning float64 `json:"meaning"`
@@ -29,12 +29,12 @@ type Evidence struct {
 	Lead float64 `json:"lead"`
 	// Length is the number of words of the query.
 	Length int `json:"length"`
-	// Unseen is the part, 0..1, of the query's idf that belongs to words in no chunk. Numbers is the same for words with a
-	// digit and their parts only.
+	// Unseen is the share, 0..1, of the query's idf that belongs to words that no chunk has. Numbers is the share of such
+	// words with a digit, and of all their parts.
 	Unseen  float64 `json:"unseen"`
 	Numbers float64 `json:"numbers"`
-	// Foreign says that the query has unseen words and another language than the collection. Unseen then counts only
-	// words with a digit.
+	// Foreign says that the query has unseen words and another language than the collection. Unseen is then equal to
+	// Numbers.
 	Foreign bool `json:"foreign,omitempty"`
 }
 
@@ -51,7 +51,7 @@ const featureCount = 7
 type Calibration struct {
 	Right    calibrate.Logistic `json:"right"`    // the probability that a result is right, from its evidence
 	Answered calibrate.Logistic `json:"answered"` // the probability that the query has an answer, from its first result
-	Least    float64            `json:"least"`    // a query is answerable from this probability on
+	Least    float64            `json:"least"`    // a query is answerable if Answered gives at least this probability
 }
 
 // Valid reports whether c has one weight for each feature of this program.
@@ -59,11 +59,11 @@ func (c *Calibration) Valid() bool {
 	return len(c.Right.Weights) == featureCount && len(c.Answered.Weights) == featureCount && c.Least >= 0 && c.Least <= 1
 }
 
-// unseenNumber is a part of the query's idf. If unseen words with a digit have at least this part, the query has no
-// answer. For example, ticket 4713 does not answer "ticket 4712".
+// unseenNumber is a share of the query's idf. If words with a digit that no chunk has make up at least this share, the
+// query has no answer. For example, ticket 4713 does not answer "ticket 4712".
 const unseenNumber = 1.0 / 4
 
-// unseenLimit is the largest confidence in a result if the query has an unseen number.
+// unseenLimit is the largest confidence in a result if the query has a number that no chunk has.
 const unseenLimit = 0.5
 
 // Answerable reports whether a query has an answer, judged by the evidence of its first result. A query in another
@@ -72,7 +72,7 @@ func (c *Calibration) Answerable(first *Evidence) bool {
 	return !first.lacksNumber() && (first.Foreign || c.Answered.At(first.Features()...) >= c.Least)
 }
 
-// lacksNumber reports whether the numbers that occur in no chunk have a large part of the idf: see unseenNumber.
+// lacksNumber reports whether the numbers that no chunk has make up a large share of the query's idf: see unseenNumber.
 func (e *Evidence) lacksNumber() bool {
 	return e.Numbers > 0 && e.Numbers >= unseenNumber*(1-e.Unseen+e.Numbers)
 }
@@ -203,8 +203,8 @@ func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome)
 	return nil
 }
 
-// inVersion reports whether chunks have a version that word is, without its "v", or that word is a part of. For
-// example, v1.2.4 and v1 are in 1.2.4.
+// inVersion reports whether the query has a part that chunks have, and that is the version word or contains it. A "v"
+// at the start of word does not count. For example, v1.2.4 and v1 are in 1.2.4.
 func (w *idfWorth) inVersion(word string) bool {
 	number := "." + strings.TrimLeft(word, "vV") + "."
 	return slices.ContainsFunc(w.parts, func(p partWorth) bool {
@@ -212,8 +212,8 @@ func (w *idfWorth) inVersion(word string) bool {
 	})
 }
 
-// lacksNumber reports whether a compound word that no chunk has, for example INV-4712, contains an unseen number. It
-// returns true for a compound that is a number, like 2.3.1, or has an unseen part with a digit.
+// lacksNumber reports whether compound, a word that no chunk has, contains a number that no chunk has. That is true for
+// a compound without letters, like 2.3.1, and for INV-4712 if no chunk has 4712.
 func (r *run) lacksNumber(w *idfWorth, compound string) bool {
 	if !strings.ContainsFunc(compound, unicode.IsLetter) {
 		return true
@@ -230,8 +230,8 @@ func (r *run) lacksNumber(w *idfWorth, compound string) bool {
 	return false
 }
 
-// withParts returns the worth of an unseen word plus the worth of its parts that occur. For example, 978-3-16-148410-1
-// counts as one number with all its parts.
+// withParts returns the worth of a word that no chunk has, plus the worth of its parts that chunks have. For example,
+// 978-3-16-148410-1 counts as one number with all its parts.
 func (r *run) withParts(w *idfWorth, word partWorth) float64 {
 	sum := word.worth
 	for _, p := range w.parts {
@@ -267,7 +267,7 @@ func (j *judgingInput) compare(facts rank.Facts, ranking sheaf.Ranking) {
 	}
 }
 
-// legs adds the ranks and scores of branches to the evidence of a hit.
+// legs raises e.Meaning and e.Words to the best scores in legs, the legs of a hit.
 func (j *judgingInput) legs(e *Evidence, legs []sheaf.Leg) {
 	for leg, at := range legs {
 		if at.Rank == 0 || leg >= len(j.text) {
@@ -284,7 +284,7 @@ func (j *judgingInput) legs(e *Evidence, legs []sheaf.Leg) {
 // usualLead is the value of Evidence.Lead if there is no other document to compare with.
 const usualLead = 0.2
 
-// evidence returns the evidence for a hit of a document.
+// evidence returns the evidence for a hit of a document. length is the number of content words in the query.
 func (r *run) evidence(h *sheaf.Hit, doc sheaf.ID, length int) Evidence {
 	j := r.judged
 	e := Evidence{
@@ -304,8 +304,8 @@ func (r *run) evidence(h *sheaf.Hit, doc sheaf.ID, length int) Evidence {
 	return e
 }
 
-// calibration returns the calibration for a plan. It returns nil without a calibration, or if the query changes the
-// profile's parameters.
+// calibration returns the calibration for a plan. It returns nil if the profile has no calibration, or if the query
+// changes the profile's parameters.
 func (r *run) calibration(plan *profile.Plan) *Calibration {
 	if r.searcher.Confidence == nil {
 		return nil
@@ -319,7 +319,8 @@ func (r *run) calibration(plan *profile.Plan) *Calibration {
 	return r.searcher.Confidence(r.followed.Profile)
 }
 
-// judge sets the evidence and the confidence of the hits, and decides whether the query is answerable.
+// judge sets the evidence and the confidence of the hits, and decides whether the query is answerable. It does nothing
+// for results in the order of a column.
 func (r *run) judge(ranking sheaf.Ranking) {
 	if r.opt.Order != nil {
 		return

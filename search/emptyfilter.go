@@ -22,7 +22,7 @@ const (
 	mostTold, longestTold = 5, 60
 )
 
-// unmet adds a message to Result.Unmet for each filter value that no document has.
+// If a search found nothing, unmet adds a message to Result.Unmet for each filter value that no document has.
 func (r *run) unmet(ctx context.Context) {
 	counter, counts := r.searcher.Backend.(store.Counter)
 	faceter := store.Lists(r.searcher.Backend)
@@ -61,7 +61,7 @@ func (r *run) unmet(ctx context.Context) {
 	}
 }
 
-// requiredValue is a part of a filter that every match must meet: a column must have a value.
+// requiredValue is a part of a filter that every hit must match: filter requires that column has value.
 type requiredValue struct {
 	filter        sheaf.Filter
 	column, value string
@@ -80,9 +80,8 @@ func requiredValues(f sheaf.Filter) []requiredValue {
 	return out[:min(len(out), mostAsked)]
 }
 
-// requiredOf returns the column and the value that a filter requires. For a filter without a value that a message can
-// name, it returns "". The parts of an Or are one requirement. requiredOf then returns the value of the part for the
-// file name, or else the value of the first part.
+// requiredOf returns the column and the value that a filter requires, or "" if no message can name the value. For an
+// Or, it returns those of the part for the file name, or else of the first part.
 func requiredOf(f sheaf.Filter) (column, value string) {
 	switch f := f.(type) {
 	case sheaf.In:
@@ -120,7 +119,7 @@ func named(column string) string {
 }
 
 // unmet returns the message that no document has the wanted value. there has existing values to suggest. scope is a
-// folder with a slash at its end, or "". Of folders, the message suggests only those below scope, relative to scope.
+// folder with a slash at its end, or "". The message suggests only folders below scope, as paths relative to scope.
 func (w requiredValue) unmet(there store.Facet, scope string) string {
 	said := fmt.Sprintf("nothing has %s %q", named(w.column), short(w.value))
 	values := make([]string, 0, len(there.Values))

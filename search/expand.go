@@ -26,10 +26,10 @@ type Chat func(ctx context.Context, system, user string) (string, error)
 type Expansion struct {
 	// Queries are other wordings of the query. They find more candidates, but do not change scores.
 	Queries []string `json:"queries"`
-	// Terms are the important words of the query. Only these score, or all words if Terms is empty.
+	// Terms are the important words of the query. Only Terms score; if Terms is empty, all words score.
 	Terms []string `json:"terms"`
-	// Passage is an invented text that answers the query; its vector is searched together with the query's. It is "" if
-	// the profile does not ask for it.
+	// Passage is an invented text that answers the query. A search by meaning also uses its vector. It is "" if the
+	// profile does not ask for it.
 	Passage string `json:"passage"`
 }
 
@@ -113,7 +113,8 @@ func (e *Expander) name() string {
 	return e.Model
 }
 
-// ask sends a question to the model and waits until ctx ends, even if the model ignores ctx. A later reply is lost.
+// ask sends a question to the model and returns the reply. It waits at most until ctx ends, even if the model ignores
+// ctx.
 func (e *Expander) ask(ctx context.Context, system, user string) (string, error) {
 	type answer struct {
 		reply string
@@ -177,7 +178,7 @@ func parseExpansion(reply, query string, o profile.Expand) (Expansion, error) {
 	return x.usedPart(query, o), nil
 }
 
-// usedPart returns the wordings, words and invented text of a valid reply that the search uses.
+// usedPart returns the part of a valid reply that the search uses: other wordings, terms and the invented text.
 func (x Expansion) usedPart(query string, o profile.Expand) Expansion {
 	var out Expansion
 	seen := []string{plainText(query)}

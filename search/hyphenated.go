@@ -13,9 +13,9 @@ import (
 // maxHyphenated limits the number of words in a phrase for which the search tries hyphenated words.
 const maxHyphenated = 12
 
-// retryHyphenated returns r, unless the query is a phrase that found nothing. It then searches as if a line end
-// hyphenated an inner word of the phrase, and returns that search. q is the query before expansion. The contexts are
-// those of the method follow.
+// retryHyphenated repeats the search for a phrase that found nothing. In the new search, a line end may hyphenate an
+// inner word of the phrase. It returns the new run, or r if there was none or it found nothing. q is the query before
+// expansion. For ctx and retrieval, see the method follow.
 func (r *run) retryHyphenated(ctx, retrieval context.Context, q sheaf.Query) (*run, error) {
 	phrase, ok := q.Words.(sheaf.Phrase)
 	if !ok || phrase.Slop > 0 || len(r.result.Hits) > 0 || r.result.Degraded || r.opt.Order != nil ||

@@ -8,7 +8,7 @@ import (
 	"sheaf/rank"
 )
 
-// fusion returns the fusion of a phase. If the fusion needs the ideal score of each branch, it computes these scores.
+// fusion returns the fusion of a phase, with the ideal score of each branch if the fusion needs these scores.
 func (r *run) fusion(ctx context.Context, ph *profile.Phase, outcomes []outcome) (rank.Fusion, error) {
 	scores, ok := ph.Fusion.(rank.Scores)
 	if !ok || scores.Norm != rank.NormShare {
@@ -28,8 +28,8 @@ func (r *run) fusion(ctx context.Context, ph *profile.Phase, outcomes []outcome)
 }
 
 // ideal returns the score of a perfect hit in a branch by words. A perfect hit has every term of the query often, in
-// one field of weight 1. The result is the sum of the terms' idf. If the store cannot count, ideal returns the branch's
-// best score.
+// one field of weight 1. The result is the sum of the terms' idf, or the branch's best score if this is larger. If the
+// store cannot count, it is the best score.
 func (r *run) ideal(ctx context.Context, o *outcome) (float64, error) {
 	best := 0.0
 	if len(o.ranking) > 0 {
@@ -46,7 +46,7 @@ func (r *run) ideal(ctx context.Context, o *outcome) (float64, error) {
 	return max(w.sum, best), nil
 }
 
-// worthInTime is like stats.worth. But if time runs out first, it returns nil and adds a warning.
+// worthInTime calls stats.worth. If time runs out before it returns, worthInTime returns nil and adds a warning.
 func (r *run) worthInTime(ctx context.Context) (*idfWorth, error) {
 	w, err := r.stats.worth(ctx, r.query.Words)
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {

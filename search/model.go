@@ -16,7 +16,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// modelWords holds what the model in SetModel can do with words: weigh them, and tell their language.
+// modelWords holds what the model given to SetModel can do with words: weigh them, and tell their language.
 type modelWords struct {
 	// alike becomes true when the model cannot weigh words by rarity. The pointer is nil if there is no model.
 	alike *atomic.Bool
@@ -109,7 +109,8 @@ func embedPlain(ctx context.Context, e model.Embedder, text string) ([]float32, 
 	return vectors[0], nil
 }
 
-// vectorOf returns the vector of a query, as vectorsOf does. counted has the words that were counted for it, or nil.
+// vectorOf returns the vector of a query, or nil if all its numbers are zero. counted has the numbers of chunks with
+// each word, or nil if no words were counted.
 func (s *Searcher) vectorOf(ctx context.Context, text string) (v []float32, counted *wordCounts, err error) {
 	if s.modelWords.embed == nil {
 		vectors, err := s.vectorsOf(ctx, []string{text})

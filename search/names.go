@@ -9,8 +9,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// nameMatcher returns the function that compares names with the query, for the stage names. If the query has no words,
-// or the store cannot count them, the function is nil.
+// nameMatcher returns the function with which the stage "names" compares names with the query. If the query has no
+// words, or the store cannot count them, the function is nil.
 func (r *run) nameMatcher(ctx context.Context) (func(name string) rank.NameMatch, error) {
 	a := r.searcher.Analyzer
 	if a == nil || r.query.Words == nil {
@@ -42,7 +42,8 @@ type nameMatcher struct {
 	buffer   []analysis.Term // the terms of the current word
 }
 
-// match compares a name with the query. Only content words count; if the query has only function words, all count.
+// match compares a name with the query. For NameMatch.Said, only content words of the name count; if the name has none,
+// all its words count.
 func (m *nameMatcher) match(name string) rank.NameMatch {
 	if m.lacksAll(name) { // true for many names
 		return rank.NameMatch{}

@@ -28,8 +28,8 @@ type pair struct {
 	overlap bool
 }
 
-// pairsIn returns the function that finds pairs of the query's words in chunks, for the stage word_pairs. If no branch
-// searches words, or the store cannot count them, the function is nil.
+// pairsIn returns the function with which the stage "word_pairs" finds pairs of the query's words in chunks. If no
+// branch searches words, or the store cannot count them, the function is nil.
 func (r *run) pairsIn(ctx context.Context) (func(chunks []sheaf.ID) ([]rank.Pair, error), error) {
 	if r.lookup == nil || r.searcher.Analyzer == nil {
 		return nil, nil
@@ -59,8 +59,8 @@ func (r *run) pairsIn(ctx context.Context) (func(chunks []sheaf.ID) ([]rank.Pair
 }
 
 // pairs returns the pairs of neighboring words of the query, each once. Pairs include function words: "look up" is not
-// "look". At least one word of a pair occurs in the collection. The worth of a pair is the sum of the
-// idf of its words that occur.
+// "look". pairs omits pairs of two words that no chunk has. The worth of a pair is the sum of the idf of its words that
+// chunks have.
 func (r *run) pairs(w *idfWorth) []pair {
 	idf := map[string]float64{}
 	for _, p := range w.parts {
@@ -97,7 +97,8 @@ func (r *run) pairs(w *idfWorth) []pair {
 	return pairs[:min(len(pairs), most)]
 }
 
-// findPairs returns the pairs, and says which of chunks have each pair. The caller must pass distinct chunks.
+// findPairs returns a rank.Pair for each pair, which tells which of chunks have the pair. The caller must pass distinct
+// chunks.
 func (r *run) findPairs(ctx context.Context, pairs []pair, chunks []sheaf.ID) ([]rank.Pair, error) {
 	found := make([]rank.Pair, len(pairs))
 	reqs, of := make([]store.Request, 0, len(pairs)), make([]int, 0, len(pairs))

@@ -30,9 +30,9 @@ type outcome struct {
 	took time.Duration
 }
 
-// phase runs one phase of the search: its branches, their stages, the fusion and the stages after it. All work uses
-// retrieval, which is ctx with the time limit of the search. ctx only shows whether the caller canceled. at says which
-// phase it is, for messages and the trace. phase finds only chunks whose IDs are in within; nil means all chunks.
+// phase runs one phase of the search: its branches, their stages, the fusion and the stages after the fusion. All work
+// uses retrieval, which is ctx with the time limit of the search. ctx only shows whether the caller canceled. at names
+// the phase in messages and the trace. phase finds only chunks whose IDs are in within; nil means all chunks.
 func (r *run) phase(
 	ctx, retrieval context.Context, ph *profile.Phase, at lane, within []sheaf.ID,
 ) (sheaf.Ranking, error) {
@@ -111,9 +111,9 @@ func (r *run) phase(
 	return r.steps(retrieval, ranking, ph.Then, at)
 }
 
-// countAhead starts to count the words of the query while the branches retrieve. It does so only if every score needs
-// the counts and the store is remote. Call wait to wait for the counts. If counting fails, the next call of worth
-// returns the error.
+// countAhead starts to count the words of the query while the branches retrieve. It does so only if branches score each
+// other's hits and the store answers several requests in one round trip. Call wait to wait for the counts. If counting
+// fails, the next call of stats.worth returns the error.
 func (r *run) countAhead(ctx context.Context, ph *profile.Phase) (wait func()) {
 	if !ph.Complete || !store.Batches(r.searcher.Backend) {
 		return func() {}
@@ -123,7 +123,8 @@ func (r *run) countAhead(ctx context.Context, ph *profile.Phase) (wait func()) {
 	return wg.Wait
 }
 
-// requests returns an outcome with a store request for each branch that can run.
+// requests returns an outcome with a store request for each branch that can run. If no branch can run after a failure,
+// it returns sheaf.ErrUnavailable.
 func (r *run) requests(ph *profile.Phase, within []sheaf.ID) ([]outcome, error) {
 	out := make([]outcome, 0, len(ph.Branches))
 	means := slices.ContainsFunc(ph.Branches, func(b profile.Branch) bool { return b.Vector != nil && b.Weight != 0 })
@@ -211,7 +212,8 @@ func textRequest(b *profile.TextBranch, words sheaf.TextQuery) *store.TextReques
 	return req
 }
 
-// retrieve runs the requests of an outcome. Hits by vector must match words, the required part of the query.
+// retrieve runs the requests of an outcome. Hits by vector must match the required part of words: see the function
+// required.
 func (o *outcome) retrieve(ctx context.Context, st store.Backend, words sheaf.TextQuery) {
 	start := clock()
 	req := o.request
@@ -230,7 +232,7 @@ func (o *outcome) retrieve(ctx context.Context, st store.Backend, words sheaf.Te
 	o.took = clock().Sub(start)
 }
 
-// larger returns hits together with the hits of req. A hit in both gets the larger score.
+// larger runs req and returns the best hits of hits and req, at most req.Limit. A hit in both gets the larger score.
 func larger(ctx context.Context, st store.Backend, hits sheaf.Ranking, req store.Request) (sheaf.Ranking, error) {
 	others, err := st.Retrieve(ctx, req)
 	if err != nil {
@@ -323,8 +325,8 @@ func (r *run) learnFrom(outcomes []outcome) {
 	}
 }
 
-// leg applies the stages of branch number i to its ranking. It returns the result as an input (leg) of the fusion. at
-// says which phase it is.
+// leg applies the stages of branch number i, and its setting at_least, to its ranking. It returns the result as an
+// input (leg) of the fusion. at names the phase.
 func (r *run) leg(ctx context.Context, outcomes []outcome, i int, at lane) (rank.Leg, error) {
 	o := &outcomes[i]
 	at.branch = o.branch.Name
@@ -380,7 +382,7 @@ func (r *run) noteCrowded(left, found int) {
 	}
 }
 
-// apply runs a stage. Before, it adds to env what the stage needs to know about the query's words.
+// apply adds to env what a stage needs to know about the query's words. Then it runs the stage.
 func (r *run) apply(ctx context.Context, ranking sheaf.Ranking, stage rank.Stage, env *rank.Env) (
 	_ sheaf.Ranking, err error) {
 	switch stage := stage.(type) {

@@ -31,7 +31,8 @@ func TextOf(facts rank.Facts, content func(doc sheaf.ID) ([]byte, error)) func(i
 	}
 }
 
-// rerank lets the model order the first hits. If the model fails, the ranking stays, and the result has a warning.
+// rerank returns the first stage.N hits, with scores that combine the ranking with the scores of the model. If the
+// model fails, it returns the whole ranking unchanged, and the result has a warning.
 func (r *run) rerank(ctx context.Context, ranking sheaf.Ranking, stage profile.Rerank) (sheaf.Ranking, error) {
 	s := r.searcher
 	if s.Rerank == nil || s.Text == nil {

@@ -26,14 +26,14 @@ type ScanRequest struct {
 	Queries, Terms []string
 	// Words is the query that gives scores. If it is nil, no words score.
 	Words sheaf.TextQuery
-	// Answering is set if Words forbids some words. One of these requests must then find a chunk of a file with a
-	// forbidden word. Otherwise the file is no candidate. If Answering is empty, every file may be a candidate.
+	// Answering is set if Words forbids some words. A file with a forbidden word is then a candidate only if one of these
+	// requests finds its chunk. If Answering is empty, every file may be a candidate.
 	Answering []store.TextRequest
-	// Filter limits the candidates; nil means no limit. Visible limits what the caller may see: the
-	// scan does not read or count other documents. nil means no limit.
+	// Filter limits the candidates. Visible reports whether the caller may see a document; the scan does not read or count
+	// other documents. For both, nil means no limit.
 	Filter  sheaf.Filter
 	Visible func(doc sheaf.ID) bool
-	// Shown limits [Scanned.WhyNot]: it describes a file only if the file matches this filter. nil means no limit.
+	// Shown limits [Scanned.WhyNot], which describes a file only if the file matches this filter. nil means no limit.
 	Shown sheaf.Filter
 	// HideComments says that the caller may not see comments.
 	HideComments bool

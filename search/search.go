@@ -1,8 +1,10 @@
-// Package search answers a query. A [Searcher] runs a ranking profile on a store: branches in parallel under one
-// deadline, their stages, and the fusion. Then it looks up titles and paths of the final hits.
+// Package search answers a query. A [Searcher] runs a ranking profile on a store. The branches of the profile search in
+// parallel under one deadline, by words or by vector. Stages change the ranking of each branch. The fusion joins these
+// rankings, the legs, into one ranking, which further stages change. A profile may have two such phases; the second
+// searches only what the first found. At the end, the Searcher looks up titles and paths of the hits.
 //
-// A branch that fails does not fail the search: the others answer, and the result says what is missing. The same query
-// on the same index gives exactly the same result.
+// A branch that fails does not fail the search: the other branches answer, and the result says what is missing. The
+// same query on the same index gives exactly the same result.
 package search
 
 import (
@@ -31,7 +33,8 @@ type Searcher struct {
 	// catalog, it must be as new as the store's state, or newer. If Facts have a method Err() error and it returns an
 	// error, the result is degraded.
 	Facts rank.Facts
-	// Shared says that other programs may write to the store. A note then reports hits unknown to Facts.
+	// Shared says that other programs may write to the store. If the store then returns hits that Facts do not know, the
+	// result has a note.
 	Shared bool
 	// Embed returns a vector for each text of a query, in order. A vector has unit length and the dimension of the
 	// index. With an error, Embed may return the vectors of some texts, and nil for the others. When Embed is nil, no
@@ -75,8 +78,8 @@ type Options struct {
 	Evidence bool
 	// Trace records the ranking after every step.
 	Trace bool
-	// Order, if not nil, sorts all chunks that match the words and filters by a column. There is no ranking; the
-	// profile only decides how words score. An empty query then matches every chunk.
+	// Order, if not nil, sorts all chunks that match the words and filters by a column instead of by score. No branch or
+	// stage runs. An empty query then matches every chunk.
 	Order *store.Order
 	// Facets are names of columns. The result counts their values over all chunks that match the words and filters.
 	// Count asks for the number of these chunks.
@@ -118,7 +121,8 @@ type Result struct {
 
 // Report describes how a search ran.
 type Report struct {
-	// Degraded says that a branch failed and other branches answered. Warnings say which branch failed and why.
+	// Degraded says that a step failed, for example a branch, and the search went on without it. Warnings say which step
+	// failed and why.
 	Degraded bool
 	Warnings []string
 	// Notes are messages that report no fault, for example how the query was read or which branches were skipped.
@@ -318,7 +322,7 @@ type sense struct {
 	similarity map[sheaf.ID]float64
 }
 
-// certainty holds the confidence in the results and what it is computed from.
+// certainty holds what the search needs to compute the confidence in its results.
 type certainty struct {
 	confidence *Calibration  // nil: no calibration
 	judged     *judgingInput // nil when no evidence is wanted
@@ -368,7 +372,7 @@ func (r *run) follow(ctx, retrieval context.Context) error {
 	return nil
 }
 
-// firstPhase runs the first of two phases. It returns the IDs of its hits, which bound the second phase.
+// firstPhase runs the first of two phases. It returns the IDs of its hits; the second phase searches only these chunks.
 func (r *run) firstPhase(ctx, retrieval context.Context, ph *profile.Phase) ([]sheaf.ID, error) {
 	first, err := r.phase(ctx, retrieval, ph, lane{first: true}, nil)
 	if err != nil {
@@ -385,7 +389,7 @@ func (r *run) firstPhase(ctx, retrieval context.Context, ph *profile.Phase) ([]s
 	return within, nil
 }
 
-// embed computes the vector of the query if a branch needs it. The contexts are those of the method follow.
+// embed computes the vector of the query if a branch needs it. For ctx and retrieval, see the method follow.
 func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 	text := meaning(r.query)
 	if !NeedsVectors(plan) || text == "" {
@@ -420,8 +424,8 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 	return ctx.Err()
 }
 
-// embedInvented computes the vectors of the expansion (passage and other wordings) in one request to the model. The
-// contexts are those of the method follow.
+// embedInvented computes the vectors of the expansion (passage and other wordings) in one request to the model. For ctx
+// and retrieval, see the method follow.
 func (r *run) embedInvented(ctx, retrieval context.Context) {
 	texts := slices.Clone(r.expansion.Queries)
 	if r.expansion.Passage != "" {
@@ -455,7 +459,7 @@ func (r *run) env() rank.Env {
 	return env
 }
 
-// note adds a note to the result, unless it is there.
+// note adds a note to the result, unless the result already has it.
 func (r *run) note(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(r.result.Notes, text) {
 		r.result.Notes = append(r.result.Notes, text)
@@ -539,7 +543,7 @@ func (l lane) String() string {
 	return name
 }
 
-// step returns the name of a step with the name of the lane.
+// step returns the name of a step, after the name of the lane.
 func (l lane) step(name string) string {
 	if where := l.String(); where != "" {
 		return where + ": " + name

@@ -103,8 +103,8 @@ type idfWorth struct {
 	parts []partWorth
 }
 
-// partWorth is a part of a query that is matched separately. idf is the rarity of the part. worth is its share of
-// the query's sum; a part may be repeated or boosted.
+// partWorth is a part of a query that is matched separately. idf is the rarity of the part. worth is what the part adds
+// to the query's sum: idf times the factors of all its occurrences.
 type partWorth struct {
 	query sheaf.TextQuery
 	text  string
@@ -124,7 +124,7 @@ type queryParts struct {
 }
 
 // place is one occurrence of a part in the query: the index of the part, and its factor there. share is the number of
-// words of the query's text divided by the number of counted words.
+// words of the query's text divided by the number of counted words: see maxWorth.
 type place struct {
 	part          int
 	factor, share float64
@@ -199,7 +199,7 @@ func (l *queryParts) worth(dfs []int, chunks int) *idfWorth {
 	return w
 }
 
-// hasWhole reports whether the query has a compound word that contains text as a part and that a chunk has. dfs has the
+// hasWhole reports whether text is a part of a compound word in the query, and a chunk has this compound. dfs has the
 // number of matching chunks for each part of the query.
 func (l *queryParts) hasWhole(text string, dfs []int) bool {
 	for i, word := range l.texts {
@@ -233,7 +233,7 @@ func (s *stats) chunks(ctx context.Context, counter store.Counter) (int, error) 
 	return s.size, nil
 }
 
-// analyzedText is a text of a query with its tokens. contentWords has those of its words that are not function words.
+// analyzedText is a text of a query with its tokens. contentWords are the tokens of words that are not function words.
 type analyzedText struct {
 	text                 string
 	tokens, contentWords []analysis.Token
@@ -294,8 +294,8 @@ func (c *wordCounts) countOf(q sheaf.TextQuery) (int, bool) {
 	return 0, false
 }
 
-// everyField lists all fields, with BM25F, which has one frequency for all fields. Stores can then count a word without
-// reading its postings.
+// everyField lists all fields with weight 1. With BM25F, a word has one frequency for all these fields. So stores can
+// count it without reading its postings.
 var everyField = func() []store.FieldWeight {
 	fields := make([]store.FieldWeight, len(sheaf.Fields))
 	for i, name := range sheaf.Fields {
@@ -324,7 +324,7 @@ func frequencies(ctx context.Context, counter store.Counter, queries []sheaf.Tex
 	return dfs, nil
 }
 
-// IDF returns BM25's rarity of a word that df of all chunks contain: ln(1 + (chunks - df + 0.5)/(df + 0.5)).
+// IDF returns BM25's rarity of a word that df of the chunks contain: ln(1 + (chunks - df + 0.5)/(df + 0.5)).
 func IDF(df, chunks int) float64 {
 	n, d := float64(max(chunks, df)), float64(df)
 	return math.Log(1 + (n-d+0.5)/(d+0.5))

@@ -12,7 +12,7 @@ import (
 type Move struct {
 	ID    sheaf.ID
 	Title string
-	// Before and After are ranks from 1. Rank 0 means that it is not among the results.
+	// Before and After are ranks from 1. Rank 0 means that the result is missing.
 	Before, After int
 	// ScoreBefore and ScoreAfter are the scores of the result. A score is 0 if the rank is 0.
 	ScoreBefore, ScoreAfter float64

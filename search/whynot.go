@@ -233,7 +233,8 @@ func (r *run) sectionsOf(ranking sheaf.Ranking, doc sheaf.ID) (n, first int) {
 	return n, first
 }
 
-// followSection adds to a.Reasons what happened to section, a hit of a branch. It is a section of the document a.ID.
+// followSection adds to a.Reasons what happened to section. It is a hit of a branch, and a section of the document
+// a.ID.
 func (a *Absence) followSection(section sheaf.ID, trace []Snapshot) {
 	inner := Absence{ID: section}
 	inner.follow(trace)

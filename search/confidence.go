@@ -51,7 +51,7 @@ const featureCount = 7
 type Calibration struct {
 	Right    calibrate.Logistic `json:"right"`    // the probability that a result is right, from its evidence
 	Answered calibrate.Logistic `json:"answered"` // the probability that the query has an answer, from its first result
-	Least    float64            `json:"least"`    // a query is answerable if Answered gives at least this probability
+	Least    float64            `json:"least"`    // the smallest probability at which a query counts as answerable
 }
 
 // Valid reports whether c has one weight for each feature of this program.

@@ -31,7 +31,7 @@ type writtenDocument struct {
 }
 
 // commit makes a batch durable: first in the store, then in the catalog. commit writes the catalog in the background,
-// while the run reads the next batch. last says that no batch follows. Then commit also records the times of changes
+// while the run reads the next batch. If last is true, no batch follows. commit then also records the times of changes
 // and the list of skipped files.
 func (r *runner) commit(ctx context.Context, last bool) error {
 	if err := r.awaitCatalog(); err != nil {
@@ -95,16 +95,16 @@ func (r *runner) commit(ctx context.Context, last bool) error {
 	return nil
 }
 
-// writesNothing reports whether the last commit would change nothing. settings are the recorded settings. skipped is
-// the hash of the list of skipped files.
+// writesNothing reports whether the last commit of a run would change nothing. settings are the recorded settings.
+// skipped is the hash of the list of skipped files.
 func (r *runner) writesNothing(u *catalog.Update, settings *catalog.Settings, skipped string) bool {
 	return len(r.list.begun) == 0 && !(r.list.unsure && r.list.differs(settings)) &&
 		len(u.Put)+len(u.Encoded)+len(u.Delete) == 0 && r.list.settings == nil && settings.Extra[skippedKey] == skipped
 }
 
 // begin records in the catalog which documents this commit writes to the store or removes from it. If the run stops
-// before the commit is complete, the next run repeats the work. waiting has the documents that the catalog already
-// lists as pending; they stay pending.
+// before the commit is complete, the next run repeats the work. The documents in waiting, which the catalog already
+// lists as pending, stay pending.
 func (r *runner) begin(ctx context.Context, waiting map[sheaf.ID]string, removed []sheaf.ID) error {
 	if len(r.commits.written)+len(removed) == 0 {
 		return nil
@@ -120,9 +120,9 @@ func (r *runner) begin(ctx context.Context, waiting map[sheaf.ID]string, removed
 	return r.o.Catalog.Update(ctx, catalog.Update{Pending: &pending})
 }
 
-// dropRejected removes from the update the documents that the store refused. The store no longer has their earlier
-// versions. The next run reads a refused file again only if it has changed. given says that a program sent a refused
-// document. Then commit records the other documents and returns an error, because the sender waits for an answer.
+// dropRejected removes from the update u the documents that the store refused. The store no longer has their earlier
+// versions. The next run reads a refused file again only if it has changed. given says that a program sent one of these
+// documents and waits for an answer. Then commit records the other documents and returns an error.
 func (r *runner) dropRejected(partial *store.PartialError, u *catalog.Update) (given bool) {
 	for _, doc := range slices.Sorted(maps.Keys(partial.Rejected)) {
 		f, ok := r.commits.written[doc]

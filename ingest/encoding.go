@@ -74,9 +74,8 @@ var wide = [...]wideEncoding{
 	{"UTF-16", "\xfe\xff", 2, "\x00\n", utf16.UTF16(utf16.BigEndian, utf16.IgnoreBOM)},
 }
 
-// decodeMarked decodes text in UTF-32, UTF-16 (also if parts are UTF-8) or ISO-2022-JP, known by its escape sequences.
-// It returns the text as UTF-8, and the name of the encoding for people. ok is false if data has none of these
-// encodings.
+// decodeMarked decodes text in UTF-32, UTF-16 (also if parts are UTF-8) or ISO-2022-JP. It returns the text as UTF-8,
+// and the name of the encoding for people. ok is false if data has none of these encodings.
 func decodeMarked(data []byte) (text []byte, name string, ok bool) {
 	text, name, ok = decodeWide(data)
 	if ok && len(data)%2 == 0 && isClean(text) {
@@ -100,8 +99,8 @@ func decodeMarked(data []byte) (text []byte, name string, ok bool) {
 	return nil, "", false
 }
 
-// decodeWide decodes a text that is in UTF-32 or UTF-16 from its beginning. It replaces invalid characters by U+FFFD.
-// name is the name of the encoding. ok is false for other texts.
+// decodeWide decodes a text that begins in UTF-32 or UTF-16. It replaces invalid characters by U+FFFD. name is the name
+// of the encoding. ok is false for other texts.
 func decodeWide(data []byte) (text []byte, name string, ok bool) {
 	for _, e := range wide {
 		if rest, marked := bytes.CutPrefix(data, []byte(e.mark)); marked && (e.unit == 2 || len(data)%e.unit == 0) {
@@ -168,9 +167,9 @@ func (e wideEncoding) lineBytes(data []byte) int {
 	return len(data)
 }
 
-// plainBytes returns how many bytes at the start of data are in UTF-8. The UTF-8 ends after a line feed of one byte. It
-// also ends before a byte order mark or an ASCII character in the encoding e. Bytes that are also clean text in e count
-// as e.
+// plainBytes returns how many bytes at the start of data are in UTF-8, not in e. The UTF-8 part ends after a line feed
+// of one byte. It also ends before a byte order mark or an ASCII character in e. Bytes that are also clean text in e
+// count as e.
 func (e wideEncoding) plainBytes(data []byte) int {
 	n := printableBytes(data)
 	if rest := data[n:]; len(rest) > 0 && !bytes.HasPrefix(rest, []byte(e.mark)) {
@@ -193,8 +192,8 @@ func (e wideEncoding) isClean(data []byte) bool {
 	return err == nil && isClean(text)
 }
 
-// isClean reports whether a decoded text is readable and does not look like UTF-8 that was read as UTF-16. UTF-8 that
-// was read as UTF-16 usually has one of these signs:
+// isClean reports whether a decoded text is readable, and is not UTF-8 that was wrongly read as UTF-16. Such a text
+// usually has one of these signs:
 //   - letters of Gurmukhi and Gujarati, U+0A00 to U+0AFF, beside Chinese or Korean, which come from line feeds
 //   - format characters, U+2060 to U+206F, which come from spaces
 //   - Chinese right after Korean, which comes from letters beyond ASCII
@@ -236,8 +235,8 @@ func isPlainWithZeros(data []byte) bool {
 	return zeros*4 < len(data) && printableBytes(bytes.ReplaceAll(data, []byte{0}, nil)) == len(data)-zeros
 }
 
-// isText reports whether a decoded text is printable and, without white space, at least half letters or digits. line
-// says that the text ends with a line feed. A text without a line feed at its end must contain white space.
+// isText reports whether a decoded text is printable and, without its white space, at least half letters or digits. If
+// line is true, the text ends with a line feed. Otherwise it must contain white space.
 func isText(decoded []byte, line bool) bool {
 	spaces, letters, all := 0, 0, 0
 	for _, r := range string(decoded) {
@@ -263,12 +262,12 @@ type legacy struct {
 	common string
 }
 
-// languages lists languages. letters has the frequent letters beyond ASCII of a language, and encodings has its older
-// encodings. Text that is decoded with the right encoding has many frequent letters of one language.
+// languages lists languages with their older encodings. Text that is decoded with the right encoding has many of the
+// frequent letters beyond ASCII of one language: letters.
 var languages = [...]struct {
 	letters string
-	// least is the smallest percentage of characters beyond ASCII that must be in letters. Below it, an encoding does not
-	// fit, except for frequent characters: see legacy.common.
+	// least is a percentage: how many of the characters beyond ASCII must be in letters if an encoding fits. The
+	// characters in legacy.common are an exception.
 	least     int
 	encodings []legacy
 }{
@@ -363,8 +362,8 @@ const (
 )
 
 // decodeLegacy decodes text in an encoding from before UTF-8. If no encoding fits, name is "". first is the position of
-// the first byte that is not UTF-8. apart says that ASCII letters surround each byte beyond ASCII, as only in Latin
-// languages. If two encodings fit equally well, Windows-1252 wins, then the first in languages.
+// the first byte that is not UTF-8. apart says that most bytes beyond ASCII stand between ASCII letters, as only in
+// Latin languages. If two encodings fit equally well, Windows-1252 wins, then the first in languages.
 func decodeLegacy(data []byte, first int, apart bool) (text []byte, name string) {
 	var fit legacy
 	best := 0
@@ -408,8 +407,8 @@ func decodeLegacy(data []byte, first int, apart bool) (text []byte, name string)
 	return text, fit.name
 }
 
-// isCommon reports whether at least nine of ten characters beyond ASCII begin with a byte in ranges. ranges holds the
-// bounds of two ranges.
+// isCommon reports whether at least nine of ten characters beyond ASCII begin with a byte in ranges. ranges has the
+// first and last byte of one range, then of another.
 func isCommon(sample []byte, ranges string) bool {
 	common, all := 0, 0
 	for i := 0; i < len(sample); i++ {
@@ -476,7 +475,7 @@ func isMisplaced(before, r, after rune) bool {
 	return false
 }
 
-// decodeBytes keeps valid UTF-8 in data, and decodes other bytes with alphabet, because a file may change its encoding.
+// decodeBytes keeps valid UTF-8 in data, and decodes other bytes with alphabet, because a file may have both encodings.
 func decodeBytes(data []byte, alphabet *charmap.Charmap) []byte {
 	text := make([]byte, 0, len(data)+len(data)/8)
 	for len(data) > 0 {
@@ -490,7 +489,7 @@ func decodeBytes(data []byte, alphabet *charmap.Charmap) []byte {
 	return text
 }
 
-// hasOddControls reports whether a text has bytes without meaning in Windows-1252, or control characters.
+// hasOddControls reports whether the beginning of a text has control characters that no text needs.
 func hasOddControls(data []byte) bool {
 	return bytes.ContainsAny(data[:min(len(data), sampleBytes)], "\x00\x01\x02\x03\x04\x05\x06\x07\x0e\x0f")
 }

@@ -36,7 +36,8 @@ func newEntries(doc *sheaf.Document, content string, date sheaf.Dated) *entries 
 		columns: Columns(doc, date), atDepth: map[int][]store.Column{}}
 }
 
-// take returns the next n chunks, or fewer at the end of the document.
+// take returns the next n chunks, or fewer at the end of the document. It leaves out chunks that consist of other
+// chunks.
 func (s *entries) take(n int) []store.Chunk {
 	out := make([]store.Chunk, 0, min(n, len(s.doc.Chunks)-s.next))
 	for ; s.next < len(s.doc.Chunks) && len(out) < n; s.next++ {
@@ -179,6 +180,7 @@ func propertyColumns(of []sheaf.Property) (columns []store.Column) {
 
 // WithFields returns the columns of a document together with the fields of one of its chunks, sorted by name. In a
 // column, values of the chunk come before values of the document. A field called date replaces the document's date.
+// Without fields, the result is columns itself.
 func WithFields(columns []store.Column, fields []sheaf.Field) []store.Column {
 	if len(fields) == 0 {
 		return columns
@@ -210,8 +212,8 @@ func WithFields(columns []store.Column, fields []sheaf.Field) []store.Column {
 	return own
 }
 
-// inZone returns the date of a document in its writer's time zone. This is the zone that the date names, otherwise
-// UTC. The time of a file is in the zone of this machine.
+// inZone returns the date of a document in the time zone in which the writer meant it. If the text names no zone, this
+// is UTC. The time of a file is in the zone of this machine.
 func inZone(doc *sheaf.Document, date sheaf.Dated) time.Time {
 	switch date.Source {
 	case sheaf.DateFrontmatter:
@@ -224,8 +226,8 @@ func inZone(doc *sheaf.Document, date sheaf.Dated) time.Time {
 	return date.Time.UTC()
 }
 
-// These are the names of the access properties, in any case: they say who may see a document. Their values are compared
-// byte by byte, and word search does not find them.
+// These are the access properties, which say who may see a document. Upper and lower case of a name are equal. Their
+// values are compared byte by byte, and word search does not find them.
 const (
 	PropertyTenant = "tenant"
 	PropertyAccess = "access"
@@ -247,7 +249,7 @@ func accessColumn(property string) string {
 }
 
 // accessColumns returns the columns that say who may see a document. If a property appears twice, only the first one
-// counts. So the second one gives no access to more people.
+// counts. So the second one cannot give access to more people.
 func accessColumns(doc *sheaf.Document) []store.Column {
 	var columns []store.Column
 	for _, p := range doc.Properties {

@@ -27,7 +27,7 @@ type Given struct {
 	Modified time.Time
 	// Properties replace properties of the same name in the text.
 	Properties []sheaf.Property
-	// Chunks are its chunks if the sender cut it. [JoinChunks] then gives the text, and Text is ignored.
+	// Chunks are the chunks of a document that the sender cut. The text is then [JoinChunks] of them, and Text is ignored.
 	Chunks []GivenChunk
 	// Hash identifies this version of the document. If it is zero, the hash of Text is used.
 	Hash catalog.Hash
@@ -41,8 +41,8 @@ type GivenChunk struct {
 	// Title is shown with the chunk; "" means the title of the document.
 	Title string
 	Text  string
-	// Vectors are the chunk's passages, by vector field. They have unit length and the dimension of
-	// the index. A chunk without vectors is embedded when there is a model.
+	// Vectors are the vectors of the chunk's passages, by vector field. They have unit length and the dimension of the
+	// index. A chunk without vectors is embedded when there is a model.
 	Vectors []store.Vectors
 }
 
@@ -82,7 +82,7 @@ func (g Given) ready() (*Given, error) {
 	return &g, nil
 }
 
-// content returns the text of g in the form in which read returns a file.
+// content returns the text of g as if read had read it from a file.
 func (g *Given) content() content {
 	c := content{data: g.Text, state: catalog.FileState{Size: int64(len(g.Text)), Hash: g.Hash}}
 	if g.Hash == (catalog.Hash{}) {
@@ -96,8 +96,8 @@ func (g *Given) content() content {
 }
 
 // dateOf returns the date of g. doc is g with the given properties; found is the date in its text or name. The first of
-// these counts: the frontmatter's date, the given date, the properties, the name. It ignores given dates that JSON
-// cannot write.
+// these counts: the frontmatter's date, the given date, the properties, the name. A given date that JSON cannot write
+// does not count.
 func (g *Given) dateOf(doc *sheaf.Document, found sheaf.Dated) sheaf.Dated {
 	if found.Source != sheaf.DateFrontmatter && !g.Modified.IsZero() && chunk.Writable(g.Modified) {
 		return sheaf.Dated{Time: g.Modified, Source: sheaf.DateModified}

@@ -37,7 +37,7 @@ type ignoreFile struct {
 	rules []ignoreRule
 }
 
-// isOwn reports whether the file is a .sheafignore, with Sheaf's rules, not git's.
+// isOwn reports whether the file is a .sheafignore, whose rules only Sheaf reads.
 func (f *ignoreFile) isOwn() bool { return strings.HasSuffix(f.name, ignoreNames[1]) }
 
 func parseIgnore(base, name, content string) ignoreFile {
@@ -72,7 +72,8 @@ func parseIgnore(base, name, content string) ignoreFile {
 	return f
 }
 
-// isPlain reports whether a character of a pattern matches only itself. A slash may match nothing after stars.
+// isPlain reports whether a character in a pattern matches only itself. A slash does not count: after stars it may
+// match nothing.
 func isPlain(c rune) bool { return !strings.ContainsRune(`*?[]\/`, c) }
 
 func trimUnescapedSpaces(s string) string {
@@ -86,8 +87,8 @@ func trimUnescapedSpaces(s string) string {
 	return s[:end]
 }
 
-// verdict returns the last rule of the file that matches a path, or nil. path is relative to the folder of the walk.
-// name is its last part.
+// verdict returns the last rule of the file that matches a path, or nil. path is relative to the folder of the walk,
+// and name is the last part of path.
 func (f *ignoreFile) verdict(path, name string, isDir bool) *ignoreRule {
 	relative, ok := strings.CutPrefix(path, f.base)
 	if !ok {
@@ -215,8 +216,8 @@ func setOf(pattern string) (set string, size int) {
 }
 
 // withIgnores returns the ignore files that apply in a folder: those of the folders above, and its own. If it cannot
-// read an ignore file, it returns an error. Where a repository begins, git's rules from above end; Sheaf's rules
-// continue.
+// read an ignore file, it returns an error. In the folder where another repository begins, git's ignore files from
+// above end.
 func (w *walker) withIgnores(dir folder, full string, entries []fs.DirEntry) ([]ignoreFile, error) {
 	ignores, added := dir.ignores, false
 	take := func(file, shown string) error {
@@ -268,10 +269,10 @@ func ownLast(ignores []ignoreFile) {
 	})
 }
 
-// excludes is the path of the file with a repository's own rules, relative to the folder of git.
+// excludes is the path of the file with a repository's own rules, relative to the result of gitFolder.
 const excludes = "info/exclude"
 
-// gitFolder returns the folder where git keeps the excludes of the repository that begins at the path full, or "". In a
+// gitFolder returns the folder that has the excludes of the repository that begins at the path full, or "". In a
 // worktree and in a submodule, .git is a file with the path of git's folder.
 func gitFolder(full string) string {
 	git := filepath.Join(full, ".git")
@@ -297,7 +298,7 @@ func readSmall(name string) string {
 	return string(text)
 }
 
-// leading returns the absolute form of a path that git wrote in a file. The path is absolute, or relative to folder.
+// leading returns the absolute form of a path that git wrote in a file. A relative path is relative to folder.
 func leading(folder, path string) string {
 	path = filepath.FromSlash(strings.TrimSpace(path))
 	if filepath.IsAbs(path) {
@@ -306,9 +307,9 @@ func leading(folder, path string) string {
 	return filepath.Join(folder, path)
 }
 
-// repository reports whether a repository begins at the path full. git is the folder of the repository's excludes, or
-// "" if the process has no right to read them. If it cannot find out whether a repository begins there, it returns an
-// error.
+// repository reports whether a repository begins at the path full. git is the folder that has the repository's
+// excludes, or "" if the process has no right to read them. An error means that the beginning of a repository is
+// unknown.
 func repository(full string) (git string, begins bool, err error) {
 	git = filepath.Join(full, ".git")
 	switch _, err := os.Stat(git); {
@@ -368,8 +369,8 @@ func isAbsent(name string) bool {
 }
 
 // outerIgnores returns the ignore files above root up to the top of its repository, and the repository's excludes.
-// sources lists the names of all these files, even missing ones. If a file is unreadable, or the beginning of the
-// repository is unknown, it returns an error. Files that the process has no right to read count as missing.
+// sources lists the names of all these files, even missing ones. If a file is unreadable, or the top of the repository
+// is unknown, it returns an error. Files that the process has no right to read count as missing.
 func outerIgnores(root string) (ignores []ignoreFile, sources []string, err error) {
 	lead := "" // from the top down to root
 	take := func(name string) {

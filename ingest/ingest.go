@@ -1,7 +1,7 @@
-// Package ingest brings changes into catalog and store. It walks folders, finds new and changed files, cuts and embeds
-// them, and writes. Changes in folders, and given documents, become one work list (worklist.go), which one runner
-// carries out (run.go, commit.go). An interrupted run keeps what it committed; the next run continues there. [Run]
-// indexes folders, [Change] indexes given documents, and [Watch] keeps running.
+// Package ingest brings changes into catalog and store. [Run] indexes folders: it walks them, finds new and changed
+// files, cuts and embeds them, and writes. [Change] indexes given documents, and [Watch] keeps running. All changes
+// become one work list (worklist.go), which one runner carries out (run.go, commit.go). An interrupted run keeps what
+// it committed; the next run continues there.
 package ingest
 
 import (
@@ -23,16 +23,16 @@ import (
 type Options struct {
 	Catalog *catalog.Catalog
 	Backend store.Backend
-	// Trees are the folders to index; the run removes documents of other trees. Known are the trees that the catalog
-	// had when the caller chose Trees. With Known, a run keeps the changes that another process made to the trees
-	// since then. If Known is nil, the run discards these changes.
+	// Trees are the folders to index; the run removes documents of other trees. Known are the trees that the catalog had
+	// when the caller chose Trees. If another process has changed the trees since then, the run keeps its changes. If
+	// Known is nil, the run discards them.
 	Trees, Known []catalog.Tree
 	Walk         WalkOptions
 	// Walked, if not nil, is a recent walk of one of the trees with the same options. The run uses it instead of
 	// walking again.
 	Walked *Walk
 	Chunk  chunk.Options
-	// Analyzer decides which words in lists of links are the same. If it is nil, only words of the same letters are.
+	// Analyzer decides which words in lists of links are the same. If it is nil, the run treats such lists as other text.
 	Analyzer *analysis.Analyzer
 	// HideComments reports whether to skip comments in Markdown: see [chunk.WithoutComments]. Each run calls it.
 	// When its answer changes, the next run reads all documents again. If HideComments is nil, comments are text.
@@ -47,11 +47,10 @@ type Options struct {
 	// Kept returns a given document as the program sent it. doc is the ID of the document, and hash its hash in the
 	// catalog. Kept returns false if the document was not stored. If Kept is nil, the run uses the text in the catalog.
 	Kept func(doc sheaf.ID, hash catalog.Hash) (Given, bool, error)
-	// Settings changes the recorded settings of the collection, except the trees. Run records its chunker and model
-	// when the catalog records none. If Settings is nil, the recorded settings stay. A nil Settings also makes a run
-	// with another chunker or model fail with sheaf.ErrInvalid. Such a run succeeds if the collection is empty or
-	// Rebuild is set. If documents come with vectors and Embedder is nil, Settings must set their model and Dims.
-	// Without these settings, doors accept no vectors.
+	// Settings changes the recorded settings of the collection, except the trees. Run records its chunker and model when
+	// the catalog records none. If Settings is nil, the recorded settings stay. A run with another chunker or model then
+	// fails with sheaf.ErrInvalid, unless the collection is empty or Rebuild is set. If documents come with vectors and
+	// Embedder is nil, Settings must set the model and Dims of these vectors. Otherwise doors accept no vectors.
 	Settings func(*catalog.Settings)
 	// Rebuild indexes every file again.
 	Rebuild bool
@@ -114,8 +113,8 @@ type Report struct {
 	// Gone lists folders that are missing although other folders are there, and folders on a disk
 	// that is not mounted. Their indexed documents stay.
 	Gone []string `json:"gone,omitempty"`
-	// Unseen says why the system does not report all changes of files; [Watch] then polls. If the system reports all,
-	// or outside a watch, it is "".
+	// Unseen says why the system does not report all changes of files, so that [Watch] polls. It is "" if the system
+	// reports all changes, and outside a watch.
 	Unseen string `json:"unseen,omitempty"`
 	// EmbedError says why vectors are missing. It is "" if none is missing.
 	EmbedError string `json:"embed_error,omitempty"`
@@ -229,7 +228,7 @@ func (o *Options) scanItems(l *worklist) error {
 	return nil
 }
 
-// skipsAgain reports whether the next run would skip a file for the same reason s as the last run.
+// skipsAgain reports whether the next run would skip a file again. s has the reason why the last run skipped the file.
 func (r *runner) skipsAgain(it *item, s catalog.Skip) bool {
 	c, err := it.content()
 	if err != nil {
@@ -287,11 +286,11 @@ func Run(ctx context.Context, o Options) (_ *Report, err error) {
 	return &l.report, err
 }
 
-// Change indexes docs, replaces documents of the same tree and path, and removes the documents in removed. It keeps all
-// others. Removing an unknown document is not an error. The catalog stores the texts. Change walks no folders. It
-// records Trees and the trees of docs, which may lack a folder. If Trees is nil, the recorded trees stay. CommitBytes
-// limits what an interruption can lose. Change waits up to five seconds for another process that writes. It returns the
-// same errors as [Run]. The first commit removes the documents in removed.
+// Change indexes docs and removes the documents in removed. A document in docs replaces the document with the same tree
+// and path. All other documents stay. Removing an unknown document is not an error. The catalog stores the texts.
+// Change walks no folders. It records Trees and the trees of docs, which may lack a folder. If Trees is nil, the
+// recorded trees stay. CommitBytes limits what an interruption can lose. The first commit removes the documents in
+// removed. Change waits up to five seconds for another process that writes. It returns the same errors as [Run].
 //
 // After a [store.PartialError], the catalog and the store lack the documents that the error names. The other changes of
 // that commit are done. Later commits are not done.

@@ -22,8 +22,7 @@ var servedPassages = chunk.Passages{Words: 80, Stride: 60}
 // overlap work better for it (doc/quality.md).
 var cheapPassages = chunk.Passages{Words: 40, Stride: 30}
 
-// PassagesOf returns how texts are cut into passages for an embedder. Every passage is embedded under the titles above
-// it.
+// PassagesOf returns how texts are cut into passages for an embedder.
 func PassagesOf(e model.Embedder) chunk.Passages {
 	if _, ok := e.(model.WindowEmbedder); ok {
 		return cheapPassages
@@ -31,8 +30,8 @@ func PassagesOf(e model.Embedder) chunk.Passages {
 	return servedPassages
 }
 
-// suffixOf returns the properties of doc as text to embed after every passage, without access rights. If the options do
-// not ask for it, it returns "".
+// suffixOf returns the properties of doc, without access rights, as text to embed after every passage. If the chunker
+// does not ask for this text, it returns "".
 func (o *Options) suffixOf(doc *sheaf.Document) string {
 	if o.Chunk.Chunker != "window" || !o.Chunk.Window.MetadataSuffix {
 		return ""
@@ -55,7 +54,7 @@ func (o *Options) completeBodies(doc *sheaf.Document, chunks []store.Chunk, word
 	}
 }
 
-// passages returns the texts to embed for one chunk. Each ends with suffix.
+// passages returns the texts to embed for one chunk. Each text has the titles above, a passage of body, and suffix.
 func passages(c *sheaf.Chunk, body string, p chunk.Passages, suffix string) []string {
 	heading := strings.Join(c.Hierarchy, headingMark)
 	starts := p.AppendStarts(nil, body)
@@ -83,8 +82,8 @@ func withoutVectors(chunks []store.Chunk) (lacking []*store.Chunk) {
 	return lacking
 }
 
-// embed adds vectors to the chunks of one document. byID has the chunks of doc, and suffix follows every passage. If
-// a model on a server gives no vector for a passage, doc gets a warning.
+// embed adds vectors to the chunks of one document. byID has the chunks of doc, and suffix follows every passage. If a
+// model on a server gives no vector for a passage, doc gets a warning. For memory, see embedWindows.
 func embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, byID map[sheaf.ID]*sheaf.Chunk,
 	chunks []*store.Chunk, suffix string, memory *[]float32) (err error) {
 	defer func() {
@@ -141,8 +140,8 @@ func ask(ctx context.Context, e model.Embedder, purpose model.Purpose,
 	return e.Embed(ctx, purpose, texts)
 }
 
-// Answers reports whether a model returns a vector for a plain word. If it does but refuses a text, the text is at
-// fault, not the model.
+// Answers reports whether a model works: whether it embeds a plain word. A working model that refuses another text does
+// so because of that text.
 func Answers(ctx context.Context, e model.Embedder) bool {
 	// A query fails at once when the model's server is known to be down.
 	vectors, err := ask(ctx, e, model.Query, []string{"vectors"})
@@ -150,8 +149,8 @@ func Answers(ctx context.Context, e model.Embedder) bool {
 }
 
 // embedWindows works like embed, for an embedder that takes whole texts. The suffix comes before the passages, because
-// such an embedder expects the shared text first. The vectors take the memory of *memory, which grows if needed. If
-// memory is nil, they take their own. A panic of the model becomes an error.
+// such an embedder expects the shared text first. The vectors use the memory of *memory, which grows if needed. If
+// memory is nil, the vectors get new memory. A panic of the model becomes an error.
 func embedWindows(ctx context.Context, e model.WindowEmbedder, at map[sheaf.ID]*sheaf.Chunk, chunks []*store.Chunk,
 	suffix string, memory *[]float32) (err error) {
 	defer model.Caught(e.Model(), &err)
@@ -228,8 +227,8 @@ func appendVectors(to []store.Vectors, name string, vectors [][]float32) []store
 // errNoModel means that vectors are missing because no model is configured. A later run with a model adds them.
 var errNoModel = errors.New("no model is configured")
 
-// refusedFor is the longest time for which an embedder may refuse every document. Then the run stops asking the
-// embedder. A failing server takes seconds for each document, with the pauses between attempts.
+// refusedFor is the longest time in which a run still asks an embedder that refuses every document. A failing server
+// takes seconds for each document, with the pauses between attempts.
 const refusedFor = time.Minute
 
 // embedding records during a run whether the embedder works.
@@ -237,7 +236,7 @@ type embedding struct {
 	wanted bool // documents indexed earlier have vectors
 	// fault is the error of an embedder that failed, or nil. The run does not call a failed embedder again.
 	fault error
-	// refusing is the time since when the embedder refuses every document. It is zero while it accepts some.
+	// refusing is the time since which the embedder has refused every document. It is zero after a success.
 	refusing time.Time
 }
 
@@ -281,14 +280,15 @@ func (r *runner) embedChunks(ctx context.Context, doc *sheaf.Document, at map[sh
 	return err
 }
 
-// Embed adds vectors to the chunks of one document: for each chunk's title, and its passages under the titles above.
+// Embed adds vectors to the chunks of one document that have none. It embeds each title, and each passage under the
+// titles above.
 func Embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, entries []store.Chunk) error {
 	return embed(ctx, e, doc, chunksOf(doc), withoutVectors(entries), "", nil)
 }
 
 // A list of links that share a word, such as "Staging environments" and "Production environments", repeats that word.
-// The list would outrank the linked documents, by words and by meaning, although no title above it has the word. So
-// the vectors of a section leave such a list out, and word search gets each of its words once.
+// By its many repetitions, the list would outrank the linked documents. So the vectors of a section leave such a list
+// out. Word search gets each word of the list once. A list whose word is also in a title stays.
 
 // takeLists removes lists of similar links from the bodies of chunks, before these get their vectors. It returns the
 // words of the removed lists, by index of the chunk.
@@ -305,8 +305,8 @@ func (o *Options) takeLists(doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk, c
 	return words
 }
 
-// withoutLists returns the body of a chunk without those lists of links that share a word. words has the words of these
-// lists, or "" without such lists.
+// withoutLists returns the body of a chunk without the lists of links that share a word. words has each word of the
+// removed lists once.
 func (o *Options) withoutLists(c *sheaf.Chunk, body string) (left, words string) {
 	var kept, listed strings.Builder
 	from := 0
@@ -382,8 +382,8 @@ func (o *Options) writeOnce(b *strings.Builder, text string) {
 	})
 }
 
-// terms calls the function with for each word of text, with the terms of the word. It leaves out terms whose
-// [analysis.Term.Form] is set: the unstemmed words. The slice terms is valid until with returns.
+// terms calls the function with for each word of text, with the terms of the word. It leaves out the unstemmed terms,
+// whose [analysis.Term.Form] is set. The slice terms is valid until with returns.
 func (o *Options) terms(text string, with func(word string, terms []string)) {
 	var names []string
 	terms := o.Analyzer.Terms(nil, "")

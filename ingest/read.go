@@ -18,8 +18,8 @@ import (
 // errChanging means that a file changed during each attempt to read it.
 var errChanging = errors.New("the file changed while it was read")
 
-// text returns data as a string. If data comes from a file, the string shares its memory, which never changes. For a
-// given document it is a copy, because the program owns data.
+// text returns data as a string. For a file, the string shares the memory of data, which never changes. For a given
+// document it is a copy, because the program owns data.
 func (it *item) text(data []byte) string {
 	if it.given != nil {
 		return string(data)

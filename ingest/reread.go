@@ -24,9 +24,8 @@ import (
 // formats need none either.
 //
 // The next [Run] reads documents with a lower or unknown version again, one commit at a time. Until then, search finds
-// their old state. Documents with a higher version stay unchanged, because two programs of different versions may share
-// an index. Each of them would undo the work of the other. Documents that the old program reads wait for the new
-// program.
+// their old state. Documents with a higher version stay unchanged: otherwise two programs that share an index would
+// undo each other's work. Documents that an older program reads then wait for the newer program.
 const ParserVersion = 23
 
 // parserKey is the key in the settings for the ParserVersion with which documents were read. Documents that were read
@@ -44,8 +43,8 @@ func parserOf(view *catalog.View) int {
 	return version
 }
 
-// ReadBefore reports whether every document was read with an older or unknown ParserVersion. It is false after a run
-// has begun to read the documents again: see Outdated.
+// ReadBefore reports whether the index records an older or unknown ParserVersion. It is false after a run has begun to
+// read the documents again: see [Outdated].
 func ReadBefore(view *catalog.View) bool { return parserOf(view) < ParserVersion }
 
 // Newer reports whether documents were read with a newer ParserVersion, by a newer program.
@@ -91,8 +90,8 @@ func (w *waitingDocuments) planReread(view *catalog.View) {
 	w.outdated = waitsFor(w.pending, ReasonReread)
 }
 
-// takesStored reports whether to read a waiting given document again. takes is false if the document does not wait for
-// this run. takes is also false if reading the document again could lose data that exists only in the store.
+// takesStored reports whether this run reads a given document again. takes is false if the document does not wait for
+// this run. takes is also false if reading the document again could lose data that only the store has.
 func (w *waitingDocuments) takesStored(id sheaf.ID, state *catalog.FileState, o *Options) (takes bool, err error) {
 	reason := w.pending[id]
 	switch {
@@ -107,9 +106,9 @@ func (w *waitingDocuments) takesStored(id sheaf.ID, state *catalog.FileState, o 
 	return takes, err
 }
 
-// takeStored prepares the item of a given document. It uses the document as the program sent it. If that form is not
-// stored, a rebuild uses the text in the catalog. whole is false if takeStored found neither; the caller then leaves
-// the document unchanged.
+// takeStored prepares the item of a given document that is read again. It uses the document as the program sent it,
+// from Options.Kept. If Kept lacks the document, a rebuild uses the text in the catalog. Otherwise whole is false, and
+// the caller leaves the document unchanged.
 func (r *runner) takeStored(it *item) (whole bool, err error) {
 	view := r.o.Catalog.View()
 	defer view.Close()

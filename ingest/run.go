@@ -105,7 +105,8 @@ func (o *Options) carryOut(ctx context.Context, l *worklist, began time.Time) (e
 	return r.awaitCatalog()
 }
 
-// plainWriter collects chunks and writes them to the store in one batch. It keeps their vectors until then.
+// plainWriter collects chunks, with their vectors, until a commit writes them to the store in one batch. It serves
+// stores that do not implement store.Bulk.
 type plainWriter struct {
 	b  store.Backend
 	mu sync.Mutex
@@ -139,14 +140,14 @@ func (w *plainWriter) Commit(ctx context.Context) error {
 
 func (w *plainWriter) Close() error { return nil }
 
-// batchBytes returns how many bytes of files go into one commit. All commits are about equal, at most CommitBytes.
+// batchBytes returns how many bytes of files go into one commit: at most CommitBytes, and about equal for all commits.
 func (r *runner) batchBytes() int64 {
 	all := r.progress.AllBytes
 	commits := max(1, (all+r.o.CommitBytes-1)/r.o.CommitBytes)
 	return max(1, (all+commits-1)/commits)
 }
 
-// batch reads, cuts and adds several documents at once.
+// batch reads, cuts and writes the documents of a batch, several at once. It does not commit them.
 func (r *runner) batch(ctx context.Context, batch []item) error {
 	group, working := errgroup.WithContext(ctx)
 	var next atomic.Int64
@@ -281,8 +282,8 @@ func (r *runner) isPending(doc sheaf.ID) bool {
 	return r.list.indexAgain(r.pending[doc], r.o)
 }
 
-// renewTime records the new time of a file whose content is already indexed. If the document takes its date from this
-// time, done is false, and the file must be indexed again.
+// renewTime records the new time of a file whose content is already indexed. If this time is the date of the document,
+// done is false, and the file must be indexed again.
 func (r *runner) renewTime(it *item, c *content) (done bool, err error) {
 	rec := catalog.Record{}
 	if !it.unsure {
@@ -320,8 +321,8 @@ func (r *runner) record(doc sheaf.ID) (catalog.Record, error) {
 	return rec, err
 }
 
-// cut converts a file's content to UTF-8 and cuts it into a document. If the file cannot be indexed, reason says why. A
-// given text always makes a document. shown is the text to index.
+// cut converts a file's content to UTF-8 and cuts it into a document. It sets c.data to the converted text. If the file
+// cannot be indexed, reason says why; a given text always makes a document. shown is the text to index.
 func (r *runner) cut(it *item, c *content) (doc sheaf.Document, shown []byte, reason string) {
 	if it.given != nil && len(it.given.Chunks) > 0 {
 		return it.given.cut(it.doc), r.visibleText(it, c), ""
@@ -426,7 +427,7 @@ func (r *runner) forget(ctx context.Context, it *item) error {
 	return nil
 }
 
-// mayReturn reports whether a file that was not found may still exist: its disk or its tree's folder is missing.
+// mayReturn reports whether a file that was not found may come back: its disk or its tree's folder is missing.
 func (r *runner) mayReturn(it *item) bool {
 	tree := it.doc.Tree()
 	if _, err := os.Stat(it.root); err != nil || r.list.mounted[tree] && !isMount(it.root) {

@@ -20,8 +20,7 @@ import (
 var ErrRebuilt = fmt.Errorf("%w: another process rebuilt the index", sheaf.ErrUnavailable)
 
 // RemakingKey is a key of Settings.Extra: the index is being rebuilt. With any value except RemakingDocuments, the
-// store must still be emptied. Documents that are written before the store is emptied would be lost in the store but
-// listed in the catalog.
+// store must still be emptied. A run waits for that, because emptying would remove what the run writes.
 const (
 	RemakingKey       = "remaking"
 	RemakingDocuments = "documents"
@@ -156,9 +155,9 @@ func (l *worklist) planSettings(view *catalog.View, o *Options) error {
 	return o.Agrees(view)
 }
 
-// recordMaking sets *recorded to here, the chunker or model of this run, unless Settings has set *recorded. If the
-// collection has another chunker or model, recordMaking returns an error, unless this is a rebuild. what is "chunker"
-// or "model", for the error.
+// recordMaking sets *recorded, the name of the chunker or model in the settings, to here, the name in this run. If
+// Settings has set *recorded, it stays. If the index was made with another one, recordMaking returns an error, unless
+// rebuild is true. what is "chunker" or "model", for the error.
 func (o *Options) recordMaking(what string, recorded *string, here string, rebuild bool) error {
 	switch {
 	case *recorded != "" && (o.Settings != nil || *recorded == here):
@@ -187,7 +186,7 @@ func (o *Options) settingsToRecord(view *catalog.View) catalog.Settings {
 // Agrees returns nil if the index was built with the analyzer, chunker and model that this run would record. Otherwise
 // it returns ErrRebuilt. An index that is not built yet agrees with all settings. These indexes agree with any model:
 //   - an index without documents
-//   - an index without a recorded model that is being rebuilt; it may have given documents
+//   - an index that is being rebuilt and has recorded no model yet
 func (o *Options) Agrees(view *catalog.View) error {
 	made, here := view.Settings(), o.settingsToRecord(view)
 	differ := func(what, made, here string) error {

@@ -4,7 +4,7 @@ package ingest
 
 import "os"
 
-// stat sets the size and the time of f from the file called name. If it is a link, the link itself counts.
+// stat sets the size and the time of f from the file called name. It does not follow a link.
 func (f *File) stat(name string) error {
 	info, err := os.Lstat(name)
 	if err == nil {

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stat sets the size and the times of f from the file called name. If it is a link, the link itself counts.
+// stat sets the size and the times of f from the file called name. It does not follow a link.
 func (f *File) stat(name string) error {
 	var st unix.Stat_t
 	err := unix.Lstat(name, &st)

@@ -33,8 +33,8 @@ func disksKey(tree string) string { return "disks:" + tree }
 
 const diskBreak = "\x00"
 
-// findDisks finds the folders of a tree that are on disks of their own. If such a folder is now empty or a broken link,
-// its disk is not mounted. The indexed documents of that disk stay.
+// findDisks finds the folders of a tree that are on disks of their own, and sets l.below. If such a folder is now empty
+// or a broken link, its disk is not mounted. The indexed documents of that disk stay.
 func (l *worklist) findDisks(view *catalog.View, o *Options, tree catalog.Tree, w *Walk, unread unreadPaths) {
 	disks := w.disks
 	if before := view.Settings().Extra[disksKey(tree.Name)]; before != "" && !o.Rebuild {
@@ -74,9 +74,8 @@ func isDisk(root, dir string) bool {
 	return isApart(filepath.Join(root, filepath.FromSlash(dir)), filepath.Join(root, filepath.FromSlash(above)))
 }
 
-// findUnmounted finds trees whose folder is missing while another tree's folder exists, for example because a disk is
-// not mounted. It also finds empty folders where a disk was mounted. Their indexed documents and skipped files stay. If
-// all folders are missing, the walk reports the error.
+// findUnmounted finds unmounted trees: their folder is missing, or is empty although a disk was mounted there. Their
+// indexed documents and skipped files stay. If the folders of all trees are missing, the walk reports the error.
 func (l *worklist) findUnmounted(view *catalog.View, o *Options) error {
 	var unmounted []catalog.Tree
 	there := false
@@ -141,7 +140,8 @@ func unreadOf(paths []string) unreadPaths {
 	return u
 }
 
-// mayContain reports whether a file may exist because the walk could not read it or a folder above it.
+// mayContain reports whether a file may exist although the walk did not find it. Its path or a folder above is then
+// unread.
 func (u unreadPaths) mayContain(path string) bool {
 	if len(u) == 0 {
 		return false

@@ -30,13 +30,14 @@ type WalkOptions struct {
 	Include []string
 	// Exclude has gitignore patterns of files and folders to skip.
 	Exclude []string
-	// MaxFileBytes is a size in bytes. Larger files are skipped; 0 means DefaultMaxFileBytes.
+	// MaxFileBytes is the size in bytes of the largest file that is indexed; 0 means DefaultMaxFileBytes.
 	MaxFileBytes int64
 	// FollowLinks follows symbolic links, even to targets outside the folder.
 	FollowLinks bool
 	// ListIgnored makes [Scan] list the files that rules exclude.
 	ListIgnored bool
-	// watch is called with each folder before it is listed, and with targets of links. Its paths contain no links.
+	// watch is called with each folder before the folder is listed, and with the targets of links. No path contains a
+	// link.
 	watch func(path string, isDir bool)
 }
 
@@ -61,7 +62,7 @@ const (
 	ReasonCloud       = "not on this disk"
 	ReasonRefused     = "refused by the store"
 	ReasonEmpty       = "empty" // of bytes, or only white space
-	// ReasonIgnored is for a file or folder that a rule excludes. ReasonFolder is for folders never entered.
+	// ReasonIgnored is for a file or folder that a rule excludes. ReasonFolder is for a folder that a walk never enters.
 	ReasonIgnored = "ignored"
 	ReasonFolder  = "skipped folder"
 )
@@ -95,7 +96,8 @@ type Walk struct {
 	began   time.Time
 	files   []File
 	skipped []catalog.Skip
-	// unread has the paths whose content is unknown. A folder's path ends with a slash; the top is "".
+	// unread has the paths whose content is unknown, because they could not be read. A folder's path ends with a slash;
+	// the top is "".
 	unread []string
 	// disks lists folders on another device than their parent. empty lists folders without content, and broken links.
 	// All these paths end with a slash.
@@ -202,9 +204,9 @@ func (w *walker) readBelow(ctx context.Context, top folder) error {
 	return group.Wait()
 }
 
-// linkedFolder returns the first folder, by path, that a link points to and the walk has not entered. ok is false if
-// no such folder is left. The walk enters all other folders first, then one linked folder at a time. So indexed paths
-// do not depend on timing.
+// linkedFolder returns the next target of a link: the first, by path, that the walk has not entered. ok is false if
+// none is left. The walk enters all other folders first, then one target at a time. So the paths of documents do not
+// depend on timing.
 func (w *walker) linkedFolder() (next folder, ok bool) {
 	slices.SortFunc(w.linked, func(a, b folder) int { return strings.Compare(a.path, b.path) })
 	for len(w.linked) > 0 {
@@ -362,8 +364,8 @@ func listed(entries []fs.DirEntry, name string) bool {
 	return ok
 }
 
-// linkMatters reports whether to list a link that the walk does not follow in the report. Links to folders and links
-// with the name of a document matter. Ignore files treat a link as a file, as git does.
+// linkMatters reports whether the report lists a link that the walk does not follow. It lists links to folders, and
+// links with the name of a document.
 func (w *walker) linkMatters(path, name string) bool {
 	if w.document(path, name) {
 		return true
@@ -438,9 +440,9 @@ func (w *walker) document(path, name string) bool {
 	return strings.EqualFold(filepath.Ext(name), textEnding)
 }
 
-// enter returns the folder at path, which is in the folder dir. ok says that the walk reads the folder now. linked says
-// that path is a link: ok is then false, and the walk reads the folder later. ok is also false for a folder that the
-// walk entered before, or whose real path is unknown. In these two cases next.path is "".
+// enter returns the folder at path, which is in the folder dir. If ok is true, the caller reads the folder now. linked
+// says that path is a link: enter then queues the folder for later, and ok is false. ok is also false for a folder that
+// the walk entered before, or whose real path is unknown. In these two cases next.path is "".
 func (w *walker) enter(dir folder, path string, linked bool) (next folder, ok bool) {
 	next = folder{path: path + "/", ignores: dir.ignores, device: dir.device}
 	if !w.o.FollowLinks {
@@ -477,8 +479,8 @@ func reasonOf(err error) string {
 	return err.Error()
 }
 
-// Files lists the documents below root by path, with the skipped files and reasons. These are the
-// files that [Run] would index; Files needs no index. Only an unreadable root is an error.
+// Files lists the documents below root by path, with the skipped files and reasons. It needs no index, and lists the
+// same files as [Run] indexes. Only an unreadable root is an error.
 func Files(ctx context.Context, root string, o WalkOptions) (files []File, skipped []catalog.Skip, err error) {
 	w, err := NewWalk(ctx, root, o)
 	if err != nil {

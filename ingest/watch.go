@@ -28,14 +28,14 @@ const (
 )
 
 // poll and pollShare apply where the system does not report changes. Watch then indexes once in each period poll. If
-// runs take long, it waits longer: runs take at most one part in pollShare of the time.
+// runs take long, it waits longer, so that runs take at most one part in pollShare of the time.
 const (
 	poll      = 500 * time.Millisecond
 	pollShare = 20
 )
 
-// lockPatience is the longest time that another process may write before Watch reports it. When several processes watch
-// a folder, one of them indexes a saved file. The other processes and given documents wait.
+// lockPatience is the longest time that another process may write before Watch reports it. Usually that process indexes
+// the same saved file.
 const lockPatience = 5 * time.Second
 
 // Watch keeps the index up to date until ctx ends, then returns nil. It returns an error only for invalid options.
@@ -132,7 +132,7 @@ type watchFindings struct {
 	unseen string          // fault of the last complete walk
 }
 
-// The caller must call begin before a walk. again reports whether the walk subscribes to all events again.
+// The caller must call begin before a walk. If again is true, the walk must subscribe to all events again.
 func (f *watchFindings) begin() (again bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -141,8 +141,8 @@ func (f *watchFindings) begin() (again bool) {
 	return again
 }
 
-// listen sends the events of the folders that the next walks find to w, until unlisten is called. No walk may run
-// during either call.
+// listen makes the next walks subscribe to the events of their folders, and sends these events to w. It stops when
+// unlisten is called. No walk may run during either call.
 func (f *watchFindings) listen(w *watch) (unlisten func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -209,8 +209,8 @@ func (f *watchFindings) end(whole bool) string {
 	return f.unseen
 }
 
-// pass sends events to a watch until the watcher is closed. If an event already waits, pass drops the new event: one
-// waiting event is enough. So pass never blocks, and a run can add folders meanwhile.
+// pass sends events to a watch until the watcher is closed. If an event already waits, pass drops the new one, because
+// one waiting event is enough. So pass never blocks, and a run can add folders meanwhile.
 func (f *watchFindings) pass(watcher *fsnotify.Watcher, w *watch) {
 	for {
 		select {
@@ -237,17 +237,17 @@ func (f *watchFindings) pass(watcher *fsnotify.Watcher, w *watch) {
 	}
 }
 
-// resubscribe makes the next walk subscribe to all events again if a walk entered the folder name, which was renamed.
-// If name is "", any folder may be renamed. Without a new subscription, events of a renamed folder would have its old
-// path. These events would end when another folder gets the old path.
+// resubscribe makes the next walk subscribe to all events again, because the folder name was renamed. It does nothing
+// if no walk entered this folder. If name is "", any folder may be renamed. Without new subscriptions, events of a
+// renamed folder would come under its old path, or not at all.
 func (f *watchFindings) resubscribe(name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.stale = f.stale || name == "" || f.whole[name]
 }
 
-// matters reports whether an event for name concerns a folder or file that a walk found. A folder outside the walk may
-// have the target of a link. Of the events in such a folder, only events of the target matter.
+// matters reports whether an event for name concerns a folder or file that a walk found. A folder that no walk entered
+// may contain the target of a link. Then only events of this target matter.
 func (f *watchFindings) matters(name string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -258,15 +258,15 @@ func (f *watchFindings) matters(name string) bool {
 type watch struct {
 	events chan struct{} // something changed, or some events were lost
 	run    func() error
-	// others reports whether another process added or removed a folder since the last run. New folders send no
-	// events. It may be nil.
+	// others reports whether another process added or removed a folder since the last run. A new folder has no
+	// subscription, so it sends no events. others may be nil.
 	others func() bool
 	// polls says that the system does not report all events.
 	polls bool
 }
 
-// runUntil calls look at once, and again whenever a run is due, until ctx ends. An event makes a run due soon. So does
-// a folder that another process added or removed.
+// runUntil calls look at once, and again whenever a run is due, until ctx ends. A run is due soon after an event, and
+// when another process has added or removed a folder.
 func (w *watch) runUntil(ctx context.Context) {
 	due := time.NewTimer(w.look())
 	defer due.Stop()
@@ -298,8 +298,8 @@ func (w *watch) runUntil(ctx context.Context) {
 	}
 }
 
-// look calls the function run, and returns how long to wait before the next call without an event. After an error of
-// run the wait is short. For example, another process writes the index, a folder is missing, or the disk is full.
+// look calls the function run, and returns how long to wait before the next call without an event. After an error, such
+// as a missing folder or a full disk, the wait is short.
 func (w *watch) look() time.Duration {
 	began := time.Now()
 	err := w.run()

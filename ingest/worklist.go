@@ -29,11 +29,11 @@ type item struct {
 	// stored marks a given document that is indexed again from its stored form. The run reads the stored form into
 	// given just before it indexes the document.
 	stored bool
-	// unsure says that the file may have changed although its size and time are the same. The system reports a change:
-	// a program may have set the time back, or changed only rights.
+	// unsure says that the file may have changed although its size and time are the same. The system reports a change: a
+	// program may have set the time back, or changed only rights.
 	unsure bool
 	state  int64 // the time of its last change, as in File
-	// vectors has the memory for the document's vectors. The next document of the worker uses it again. It is nil if the
+	// vectors has the memory for the document's vectors. The worker uses it again for its next document. It is nil if the
 	// writer keeps the vectors.
 	vectors *[]float32
 }
@@ -73,11 +73,11 @@ type waitingDocuments struct {
 	pending map[sheaf.ID]string // why documents are not complete
 	// earlier is the content of pending before all documents had to be read again.
 	earlier map[sheaf.ID]string
-	// begun lists documents that the catalog lacks but the store may have in part. The cause is a stopped run or a lost
-	// record. The run first removes these parts.
+	// begun lists documents that the catalog lacks but the store may have in part. A stopped run or a lost record is the
+	// cause. The run first removes these parts.
 	begun []sheaf.ID
-	// rereads means that all documents must be read again, and that the catalog must record this. newer means that
-	// documents were read with a higher [ParserVersion]. outdated counts the documents to read again.
+	// rereads means that all documents must be read again, and that the catalog must record the new [ParserVersion]. newer
+	// means that a newer program read documents. outdated counts the documents to read again.
 	rereads, newer bool
 	outdated       int
 	// remaking means that a rebuild has emptied the store and now fills it.
@@ -98,7 +98,7 @@ const ReasonBegun = "begun"
 // ReasonVectors marks a document without vectors: the model failed or none is configured. Word search finds it anyway.
 const ReasonVectors = "vectors"
 
-// findBegun fills l.begun. An earlier run began to write or remove these documents, and the catalog does not have them.
+// findBegun fills l.begun: pending documents with ReasonBegun that the catalog does not have.
 func (l *worklist) findBegun(view *catalog.View) error {
 	for id, reason := range l.pending {
 		if reason != ReasonBegun {
@@ -117,8 +117,7 @@ func (l *worklist) findBegun(view *catalog.View) error {
 	return nil
 }
 
-// indexAgain reports whether to index a document again although its file did not change. reason is why the document
-// waits, or "" if it does not.
+// indexAgain reports whether to index an unchanged document again. reason is why the document waits, or "".
 func (w *waitingDocuments) indexAgain(reason string, o *Options) bool {
 	if reason == ReasonReread {
 		return !w.newer
@@ -250,7 +249,8 @@ func appendSkips(to []catalog.Skip, tree catalog.Tree, skipped []catalog.Skip) [
 	return to
 }
 
-// compare finds new, changed and removed documents. Indexed documents stay if their files may exist.
+// compare finds new, changed and removed documents. An indexed document stays if its file may exist but could not be
+// read.
 func (l *worklist) compare(view *catalog.View, o *Options, files map[string][]File,
 	unread map[string]unreadPaths) error {
 	present, given := map[sheaf.ID]*item{}, map[string]bool{}
@@ -350,12 +350,12 @@ func hashSkips(skipped []catalog.Skip) string {
 	return hex.EncodeToString(h[:])
 }
 
-// seenKey is the key in the settings for the time of the last known change in a tree. The clock of the file system
-// gives this time. A run reads each file that changed later, even if its size and modification time are the same.
+// seenKey is the key in the settings for the time of the last known change in a tree. This is a time of the file
+// system's clock. A run reads each file that changed later, even if its size and modification time are the same.
 func seenKey(tree string) string { return "seen:" + tree }
 
-// seenUntil returns the time up to which all changes of files are known, or 0 if the system reports none. It ignores
-// times after the beginning of the walk: a file may change later, or the clock was ahead.
+// seenUntil returns the time up to which all changes of files are known. It returns 0 if the system reports no changes.
+// It ignores times after the beginning of the walk: a file may change later, or the clock was ahead.
 func (w *Walk) seenUntil() int64 {
 	began, last := w.began.UnixNano(), int64(0)
 	for i := range w.files {
@@ -368,7 +368,7 @@ func (w *Walk) seenUntil() int64 {
 	return last
 }
 
-// text returns the time of a tree as text for the settings.
+// text returns the time of a tree in the form that the settings have.
 func (s *knownTime) text(tree string) string { return strconv.FormatInt(s.until[tree], 10) }
 
 // differs reports whether the time of a tree in until differs from its time in the settings.
@@ -381,6 +381,5 @@ func (s *knownTime) differs(settings *catalog.Settings) bool {
 	return false
 }
 
-// noteUnread records that an unsure file, which changed at the time state, was not read. The next run then reads the
-// file.
+// noteUnread records that an unsure file was not read. The file changed at the time state. So the next run reads it.
 func (s *knownTime) noteUnread(tree string, state int64) { s.until[tree] = min(s.until[tree], state-1) }

@@ -10,8 +10,7 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Writing is the mutex for the writers in a process. The catalog's lock works only between processes: with the lock
-// alone, only one goroutine could ever write.
+// Writing is the mutex for the writers in a process. The catalog's lock excludes only other processes.
 type Writing struct{ free chan struct{} }
 
 // NewWriting returns an unlocked mutex.

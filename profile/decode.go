@@ -3,12 +3,12 @@ package profile
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"sheaf"
+	"sheaf/internal/pattern"
 )
 
 // These are the keys that a profile, its first phase and its parameters may have.
@@ -21,7 +21,7 @@ var (
 )
 
 // validName matches valid names of profiles, branches and parameters.
-var validName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
+var validName = pattern.Lazy(`^[a-z][a-z0-9_-]{0,63}$`)
 
 // decoder reads a profile from the nodes of its YAML file. Its methods panic with a [fault] for an error in the file.
 type decoder struct {
@@ -108,7 +108,7 @@ func (d *decoder) candidates(p *Profile, n *node) {
 
 func checkName(n *node, what string) {
 	n.want(nodeScalar, what)
-	if !validName.MatchString(n.text) {
+	if !validName().MatchString(n.text) {
 		n.fail("%s is %q: must be small letters, digits, - and _, a letter first, at most 64", what, n.text)
 	}
 }

@@ -32,7 +32,7 @@ const maxExtends = 8
 // built-in profiles.
 func Builtin(name string) (file string, text []byte, err error) {
 	file = name + ".yaml"
-	if validName.MatchString(name) {
+	if validName().MatchString(name) {
 		if text, err = builtin.ReadFile("builtin/" + file); err == nil {
 			return file, text, nil
 		}
@@ -57,7 +57,7 @@ func In(dirs ...string) Source {
 // inFolders reads the profile called name from the first of dirs that has it. It returns the path and the content. If
 // no folder has it, file is "". err is an error of reading.
 func inFolders(name string, dirs []string) (file string, text []byte, err error) {
-	if !validName.MatchString(name) {
+	if !validName().MatchString(name) {
 		return "", nil, nil
 	}
 	for _, dir := range dirs {
@@ -131,7 +131,7 @@ func namesIn(dirs []string) []string {
 			continue // no names to suggest
 		}
 		for _, e := range entries {
-			if name, ok := strings.CutSuffix(e.Name(), ".yaml"); ok && !e.IsDir() && validName.MatchString(name) {
+			if name, ok := strings.CutSuffix(e.Name(), ".yaml"); ok && !e.IsDir() && validName().MatchString(name) {
 				names = append(names, name)
 			}
 		}

@@ -35,7 +35,7 @@ func Schema() ([]byte, error) {
 		maps.Copy(props, more)
 		return object{"type": "object", "additionalProperties": false, "properties": props}
 	}
-	name := object{"type": "string", "pattern": validName.String()}
+	name := object{"type": "string", "pattern": validName().String()}
 	top := phase(object{
 		"name": name, "about": object{"type": "string"}, "extends": name,
 		"parameters": object{"type": "object", "propertyNames": name, "additionalProperties": object{"anyOf": []any{
@@ -71,7 +71,7 @@ func Schema() ([]byte, error) {
 type object map[string]any
 
 func branchSchema(how Retrieve, options []*Option, more object) object {
-	props := object{"name": object{"type": "string", "pattern": validName.String()},
+	props := object{"name": object{"type": "string", "pattern": validName().String()},
 		"then": object{"type": "array", "items": object{"$ref": "#/$defs/stage"}}}
 	for _, o := range slices.Concat(branchOptions, options) {
 		props[o.Name] = o.schema()

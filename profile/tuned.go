@@ -36,7 +36,7 @@ func TunedText(dir, name string) ([]byte, error) { return readFile(TunedFile(dir
 // version sets a parameter that the profile no longer has. A version that was tuned for the previous default ranking is
 // not used either, because its parameters had another meaning. err is an error of [Load].
 func LoadTuned(dir, name string, find Source) (p *Profile, fault, err error) {
-	if dir != "" && validName.MatchString(name) {
+	if dir != "" && validName().MatchString(name) {
 		text, err := TunedText(dir, name)
 		if err == nil {
 			p, err = Parse(TunedFile(dir, name), text, find)

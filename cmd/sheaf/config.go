@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -34,15 +35,15 @@ the defaults; the first that names a key wins.
 }
 
 func keyHelp() string {
-	help := "Keys:"
+	lines := []string{"Keys:"}
 	for _, k := range config.Keys() {
-		help += "\n  " + k.Name
+		name := "  " + k.Name
 		if k.Default != "" {
-			help += " (" + k.Default + ")"
+			name += " (" + k.Default + ")"
 		}
-		help += "\n      " + k.Help
+		lines = append(lines, name, "      "+k.Help)
 	}
-	return help
+	return strings.Join(lines, "\n")
 }
 
 // setIn adds to err the file or the environment variable that sets key. For a default or a flag it returns err

@@ -13,7 +13,7 @@ import (
 // Alias implements [store.Switcher]. One request gives the index and its dictionary their second names. If a foreign
 // index has one of these names, Alias fails and changes nothing.
 func (s *Store) Alias(ctx context.Context, name string) error {
-	if !indexName.MatchString(name) {
+	if !indexName().MatchString(name) {
 		return sheaf.Invalidf("alias %q: must be at most 200 lower-case letters, digits, '-' and '_', a letter first", name)
 	}
 	ctx, stop, err := s.calls.Begin(ctx)

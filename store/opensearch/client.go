@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"sheaf"
+	"sheaf/internal/pattern"
 	"sheaf/store/storekit"
 )
 
@@ -43,11 +43,11 @@ func (e serverError) String() string {
 
 // pressed matches the error of a server that refuses a write because its memory is full. It captures the bytes of the
 // write, and the limit for all writes together.
-var pressed = regexp.MustCompile(`(?:coordinating|primary|replica)_operation_bytes=(\d+), max_\w+=(\d+)`)
+var pressed = pattern.Lazy(`(?:coordinating|primary|replica)_operation_bytes=(\d+), max_\w+=(\d+)`)
 
 // tooLarge reports whether a request alone exceeds the server's memory limit. Waiting then does not help.
 func (e serverError) tooLarge() bool {
-	found := pressed.FindStringSubmatch(e.String())
+	found := pressed().FindStringSubmatch(e.String())
 	if found == nil {
 		return false
 	}

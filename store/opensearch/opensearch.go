@@ -16,12 +16,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"sheaf"
+	"sheaf/internal/pattern"
 	"sheaf/store"
 	"sheaf/store/storekit"
 )
@@ -149,12 +149,12 @@ func newStore(o Options) *Store {
 }
 
 // indexName matches the names of indices that a store may have.
-var indexName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,199}$`)
+var indexName = pattern.Lazy(`^[a-z][a-z0-9_-]{0,199}$`)
 
 // prepare sets defaults, and returns an error for options that no server accepts.
 func (o *Options) prepare() error {
 	name := o.Dialect.String()
-	if !indexName.MatchString(o.Index) {
+	if !indexName().MatchString(o.Index) {
 		return sheaf.Invalidf(
 			"open %s: index %q: must be at most 200 lower-case letters, digits, '-' and '_', a letter first", name, o.Index)
 	}

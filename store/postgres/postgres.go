@@ -13,7 +13,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -23,6 +22,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"sheaf"
+	"sheaf/internal/pattern"
 	"sheaf/store"
 	"sheaf/store/storekit"
 	"sheaf/text/analysis"
@@ -144,7 +144,7 @@ func (o *Options) connection() (*pgxpool.Config, error) {
 }
 
 // schemaName matches the names of schemas that a store may have.
-var schemaName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`)
+var schemaName = pattern.Lazy(`^[a-z][a-z0-9_]{0,47}$`)
 
 // prepare sets defaults, and returns an error for options that no server accepts.
 func (o *Options) prepare() error {
@@ -153,7 +153,7 @@ func (o *Options) prepare() error {
 	if o.HNSW != 0 && (o.HNSW < 2 || o.HNSW > 100) {
 		return sheaf.Invalidf("open postgres: hnsw is %d: must be 0 or within 2..100", o.HNSW)
 	}
-	if !schemaName.MatchString(o.Schema) {
+	if !schemaName().MatchString(o.Schema) {
 		return sheaf.Invalidf("open postgres: schema %q: must be at most 48 lower-case letters, digits and underscores, a "+
 			"letter first", o.Schema)
 	}

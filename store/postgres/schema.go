@@ -416,7 +416,7 @@ func connect(ctx context.Context, url string) (*pgx.Conn, error) {
 // extensions. If the schema has foreign tables, or foreign objects need the store's tables, Drop fails with
 // sheaf.ErrInvalid and removes nothing.
 func Drop(ctx context.Context, url, schema string) error {
-	if !schemaName.MatchString(schema) {
+	if !schemaName().MatchString(schema) {
 		return sheaf.Invalidf("drop schema %q: not a name that a store may have", schema)
 	}
 	conn, err := connect(ctx, url)

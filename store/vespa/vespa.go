@@ -18,11 +18,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
 	"sheaf"
+	"sheaf/internal/pattern"
 	"sheaf/store"
 	"sheaf/store/storekit"
 )
@@ -124,13 +124,13 @@ func (o *Options) prepare() error {
 }
 
 // schemaName matches the names of schemas that a store may have.
-var schemaName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,99}$`)
+var schemaName = pattern.Lazy(`^[a-z][a-z0-9_]{0,99}$`)
 
 // validate sets a default for Feeds, and checks the options of the application package.
 func (o *Options) validate() error {
 	o.Feeds = cmp.Or(o.Feeds, defaultFeeds)
 	switch {
-	case !schemaName.MatchString(o.Schema):
+	case !schemaName().MatchString(o.Schema):
 		return sheaf.Invalidf("open vespa: schema %q: must be at most 100 lower-case letters, digits and underscores, a "+
 			"letter first", o.Schema)
 	case o.Feeds < 1 || o.Feeds > 1000:

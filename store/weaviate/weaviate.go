@@ -16,11 +16,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"sync"
 
 	"sheaf"
+	"sheaf/internal/pattern"
 	"sheaf/store"
 	"sheaf/store/storekit"
 )
@@ -93,7 +93,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 
 // prepare sets defaults, and returns an error for options that no server accepts.
 func (o *Options) prepare() error {
-	if !className.MatchString(o.Class) {
+	if !className().MatchString(o.Class) {
 		return sheaf.Invalidf("open weaviate: class %q: must be at most 100 letters, digits and underscores, a capital first",
 			o.Class)
 	}
@@ -101,7 +101,7 @@ func (o *Options) prepare() error {
 }
 
 // className matches the names of classes that a store may have.
-var className = regexp.MustCompile(`^[A-Z][A-Za-z0-9_]{0,99}$`)
+var className = pattern.Lazy(`^[A-Z][A-Za-z0-9_]{0,99}$`)
 
 func (s *Store) fault(category error, format string, args ...any) error {
 	return fmt.Errorf("weaviate %s: %w: %s", s.o.Class, category, fmt.Sprintf(format, args...))

@@ -1,8 +1,9 @@
 package chunk
 
 import (
-	"regexp"
 	"strings"
+
+	"sheaf/internal/pattern"
 )
 
 // The scanner follows the block structure of CommonMark 0.31 with GFM tables. It distinguishes headings directly in
@@ -537,14 +538,14 @@ func startsHTML(s string, inParagraph bool) int {
 }
 
 // rawEnd matches the end of an element whose content is not Markdown.
-var rawEnd = regexp.MustCompile(`(?i)</(?:script|pre|style|textarea)>`)
+var rawEnd = pattern.Lazy(`(?i)</(?:script|pre|style|textarea)>`)
 
 // htmlEnds are the ends of HTML blocks of kind 2..5.
 var htmlEnds = [...]string{2: "-->", 3: "?>", 4: ">", 5: "]]>"}
 
 // endsHTML reports whether a line ends an HTML block of kind 1..5.
 func endsHTML(s string, kind int) bool {
-	return kind == 1 && rawEnd.MatchString(s) || kind > 1 && strings.Contains(s, htmlEnds[kind])
+	return kind == 1 && rawEnd().MatchString(s) || kind > 1 && strings.Contains(s, htmlEnds[kind])
 }
 
 // htmlTag parses the rest of a tag whose name ends at byte i of s. closing says that it is an end tag, as in </p>. end

@@ -140,7 +140,7 @@ func read(treeName, name string, content []byte, githubSlugs bool) *source {
 		s.doc.FrontmatterText = front.useless
 		s.doc.Aliases, s.doc.Tags = front.aliases, front.tags
 		s.doc.Properties, s.doc.Warnings = front.properties, front.warnings
-	} else if !ok && unclosed.MatchString(s.src[s.start:]) {
+	} else if !ok && unclosed().MatchString(s.src[s.start:]) {
 		s.doc.Warnings = []sheaf.Warning{{Line: 1, Message: "frontmatter: no line --- closes it; it is read as text"}}
 	}
 	if strings.EqualFold(path.Ext(name), ".mdx") && !s.doc.FrontmatterText {

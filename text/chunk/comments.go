@@ -2,8 +2,9 @@ package chunk
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
+
+	"sheaf/internal/pattern"
 )
 
 // WithoutComments returns content with blanks in place of its comments: <!-- … --> of HTML and %% … %% of Obsidian.
@@ -216,6 +217,6 @@ func (c *commenter) signs(i int, l line) int {
 
 // Squeezed returns text with one space in place of each run of at least 40 spaces. Such runs are in texts from
 // [WithoutComments], which puts spaces in place of comments.
-func Squeezed(text string) string { return manySpaces.ReplaceAllString(text, " ") }
+func Squeezed(text string) string { return manySpaces().ReplaceAllString(text, " ") }
 
-var manySpaces = regexp.MustCompile(` {40,}`)
+var manySpaces = pattern.Lazy(` {40,}`)

@@ -3,12 +3,12 @@ package chunk
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"sheaf"
+	"sheaf/internal/pattern"
 	"sheaf/internal/wikilink"
 )
 
@@ -70,14 +70,14 @@ func findFrontmatter(src string, start int) (f frontmatter, ok bool) {
 }
 
 // unclosed matches the beginning of something that looks like frontmatter: the delimiter, and a key on the next line.
-var unclosed = regexp.MustCompile(`^---[ \t]*(\r\n|\n|\r)[A-Za-z_][A-Za-z0-9_-]*:([ \t\r\n]|$)`)
+var unclosed = pattern.Lazy(`^---[ \t]*(\r\n|\n|\r)[A-Za-z_][A-Za-z0-9_-]*:([ \t\r\n]|$)`)
 
 // These match values that YAML takes for comments. hashLine matches the line "tags: #one #two", and the item "- #one".
 // hashList matches a line with a list in brackets, and hashItem matches an item in it.
 var (
-	hashLine = regexp.MustCompile(`(?m)^([ \t]*(?:-|[\pL\pN_][^\n:#"']*:)[ \t]+)(#[^\s#][^\n\r]*?)([ \t\r]*)$`)
-	hashList = regexp.MustCompile(`(?m)^[\pL\pN_][^\n:#"']*:[ \t]*\[[^\n"']*#[^\n"']*$`)
-	hashItem = regexp.MustCompile(`([\[,][ \t]*)(#[^\s#,\]][^,\]\n\r]*)`)
+	hashLine = pattern.Lazy(`(?m)^([ \t]*(?:-|[\pL\pN_][^\n:#"']*:)[ \t]+)(#[^\s#][^\n\r]*?)([ \t\r]*)$`)
+	hashList = pattern.Lazy(`(?m)^[\pL\pN_][^\n:#"']*:[ \t]*\[[^\n"']*#[^\n"']*$`)
+	hashItem = pattern.Lazy(`([\[,][ \t]*)(#[^\s#,\]][^,\]\n\r]*)`)
 )
 
 // quoteHashes puts quotation marks around values that begin with "#" and a word. People mean tags, colors and titles.
@@ -85,11 +85,11 @@ func quoteHashes(inner string) string {
 	if !strings.Contains(inner, "#") {
 		return inner
 	}
-	inner = hashList.ReplaceAllStringFunc(inner, func(line string) string {
-		return hashItem.ReplaceAllString(line, "$1'$2'")
+	inner = hashList().ReplaceAllStringFunc(inner, func(line string) string {
+		return hashItem().ReplaceAllString(line, "$1'$2'")
 	})
-	return hashLine.ReplaceAllStringFunc(inner, func(line string) string {
-		m := hashLine.FindStringSubmatch(line)
+	return hashLine().ReplaceAllStringFunc(inner, func(line string) string {
+		m := hashLine().FindStringSubmatch(line)
 		return m[1] + "'" + strings.ReplaceAll(m[2], "'", "''") + "'" + m[3]
 	})
 }
@@ -348,7 +348,7 @@ func oneLine(s string) string {
 }
 
 // moduleStatement matches the beginning of a JavaScript import or export statement.
-var moduleStatement = regexp.MustCompile(`^(import[ \t]*([{*"']|[ \t][A-Za-z_$])|` +
+var moduleStatement = pattern.Lazy(`^(import[ \t]*([{*"']|[ \t][A-Za-z_$])|` +
 	`export[ \t]*([{*]|[ \t](async|class|const|default|function|let|var)[ \t({]))`)
 
 // moduleEnd returns the end of the imports and exports at byte begin of an MDX file, or else begin. A block of imports
@@ -361,7 +361,7 @@ func moduleEnd(src string, begin int) int {
 		switch {
 		case blank(text):
 			inside = false
-		case inside || moduleStatement.MatchString(text):
+		case inside || moduleStatement().MatchString(text):
 			inside, end = true, l.next
 		default:
 			return end

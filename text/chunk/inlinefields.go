@@ -1,13 +1,13 @@
 package chunk
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"sheaf"
+	"sheaf/internal/pattern"
 )
 
 // These are names of properties that the tasks in a section set.
@@ -77,7 +77,7 @@ func (r *fieldReader) add(at int, name string, v sheaf.Value) {
 }
 
 // valueOfList matches one value of a list: a link, a text in quotation marks, or a text without commas.
-var valueOfList = regexp.MustCompile(`^(?:(\[\[[^\[\]]+\]\]|"[^"]*")\s*(?:,\s*|$)|([^,"\[\]]+?)\s*(?:,\s+|$))`)
+var valueOfList = pattern.Lazy(`^(?:(\[\[[^\[\]]+\]\]|"[^"]*")\s*(?:,\s*|$)|([^,"\[\]]+?)\s*(?:,\s+|$))`)
 
 // addAll adds the values of a field. Several values have commas between them. All of them must be links, numbers,
 // dates or texts in quotation marks, because other texts may contain commas.
@@ -87,7 +87,7 @@ func (r *fieldReader) addAll(at int, name, text string) {
 	}
 	var values []sheaf.Value
 	for rest := text; rest != "" && len(text) <= maxFieldValue; {
-		m := valueOfList.FindStringSubmatch(rest)
+		m := valueOfList().FindStringSubmatch(rest)
 		if m == nil || m[1] == "" && plainValue(m[2]).Kind == sheaf.KindText {
 			values = nil
 			break
@@ -103,12 +103,12 @@ func (r *fieldReader) addAll(at int, name, text string) {
 }
 
 // tagInList matches a link to a note, or the text up to the next link or comma.
-var tagInList = regexp.MustCompile(`\[\[([^\[\]]+)\]\]|(?:[^,\[]|\[[^,\[])+`)
+var tagInList = pattern.Lazy(`\[\[([^\[\]]+)\]\]|(?:[^,\[]|\[[^,\[])+`)
 
 // addTags adds the tags of a list such as "[[two words]] [[alpha]], one". at is the position that the tags get. It
 // skips hashtags, which are tags already, and links to files.
 func (r *fieldReader) addTags(at int, list string) {
-	for _, m := range tagInList.FindAllStringSubmatch(list, -1) {
+	for _, m := range tagInList().FindAllStringSubmatch(list, -1) {
 		name := m[1]
 		if name == "" {
 			name, _, _ = strings.Cut(" "+m[0], " #")

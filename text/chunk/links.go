@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"iter"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -12,6 +11,7 @@ import (
 
 	"sheaf"
 	"sheaf/internal/attributes"
+	"sheaf/internal/pattern"
 	"sheaf/internal/wikilink"
 )
 
@@ -205,7 +205,7 @@ func hasMark(text string) bool {
 }
 
 // attribute matches the next attribute of a tag. Some programs write an attribute's value in braces.
-var attribute = regexp.MustCompile("^[ \t\r\n\f]+([^ \t\r\n\f\"'<>/=]+)(?:[ \t\r\n\f]*=[ \t\r\n\f]*" +
+var attribute = pattern.Lazy("^[ \t\r\n\f]+([^ \t\r\n\f\"'<>/=]+)(?:[ \t\r\n\f]*=[ \t\r\n\f]*" +
 	"(\"[^\"]*\"|'[^']*'|\\{[^}]*\\}|[^ \t\r\n\f\"'=<>`]+))?")
 
 // anchorName returns the anchor that an HTML tag defines, or "". The anchor is the id of the tag, or the name of an
@@ -217,7 +217,7 @@ func anchorName(tag string) string {
 	}
 	anchor := strings.EqualFold(tag[1:end], "a")
 	for rest := tag[end:]; ; {
-		m := attribute.FindStringSubmatch(rest)
+		m := attribute().FindStringSubmatch(rest)
 		if m == nil {
 			return ""
 		}
@@ -266,7 +266,7 @@ func (s *scanner) anchorsIn(text string, base int) {
 }
 
 // anchorsOnly matches HTML that has only tags that may be anchors, and no text.
-var anchorsOnly = regexp.MustCompile(`(?i)^(?:\s|</?(?:a|span|div|p)(?:\s[^<>]*)?>)*$`)
+var anchorsOnly = pattern.Lazy(`(?i)^(?:\s|</?(?:a|span|div|p)(?:\s[^<>]*)?>)*$`)
 
 // maxAbove is the largest distance in bytes between a heading and an anchor above it that names the heading.
 const maxAbove = 500
@@ -274,7 +274,7 @@ const maxAbove = 500
 // namesHeading reports whether an anchor names the heading below it. The anchor ends at byte end, and the heading
 // begins at byte start.
 func (s *source) namesHeading(end, start int) bool {
-	return end <= start && start-end <= maxAbove && anchorsOnly.MatchString(s.src[end:start])
+	return end <= start && start-end <= maxAbove && anchorsOnly().MatchString(s.src[end:start])
 }
 
 // leastLinks is the smallest number of links in a bare list of links.

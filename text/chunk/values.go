@@ -2,7 +2,6 @@ package chunk
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"sheaf"
 	"sheaf/internal/number"
+	"sheaf/internal/pattern"
 	"sheaf/internal/wikilink"
 )
 
@@ -107,14 +107,14 @@ func parseDate(s string) (time.Time, bool) {
 
 // clock matches a time of day at the end of a date, perhaps with a zone. It ignores the name of a zone after the
 // time, as in 16:33 CET, 16:33 +0100 CET or 16:33+01:00[Europe/Berlin].
-var clock = regexp.MustCompile(`(?:[ \t]*[Tt]|,?[ \t]+(?:at[ \t]+)?)(\d\d?)` +
+var clock = pattern.Lazy(`(?:[ \t]*[Tt]|,?[ \t]+(?:at[ \t]+)?)(\d\d?)` +
 	`(?::(\d\d)(?::(\d\d)(?:[.,](\d{1,9})\d{0,20})?)?)?[ \t]*([AaPp][Mm])?` +
 	`[ \t]*([Zz]|UTC|GMT|[+-]\d\d?(?::?\d\d)?)?[ \t]*(?:[A-Z]{3,5}|\[[\w/+-]+\])?$`)
 
 // timed parses s as a day, with the function parseDay, and a time of day after it. The zone is the zone in the text, or
 // UTC. Second 60 counts as 59. It returns false if day or time are invalid, or if the time is not [Writable].
 func timed(s string, parseDay func(string) (time.Time, bool)) (time.Time, bool) {
-	m := clock.FindStringSubmatch(s)
+	m := clock().FindStringSubmatch(s)
 	if m == nil || m[2]+m[5] == "" { // neither minutes nor pm
 		t, ok := parseDay(s)
 		return t, ok && Writable(t)
@@ -236,24 +236,24 @@ func dateOf(v sheaf.Value) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	text := norm.NFKC.String(firstBytes(v.Text, maxDateBytes+1))
-	if len(text) > maxDateBytes || !year.MatchString(text) {
+	if len(text) > maxDateBytes || !year().MatchString(text) {
 		return time.Time{}, false
 	}
 	if t, ok := parseDate(text); ok {
 		return t, true
 	}
-	text = plainSigns.Replace(inParentheses.ReplaceAllString(text, ""))
+	text = plainSigns.Replace(inParentheses().ReplaceAllString(text, ""))
 	if text != "" && (text[0] == '<' || text[0] == '[') { // as Org writes dates
 		text = strings.Trim(text, "<>[]")
 	}
-	text = dateWord.ReplaceAllStringFunc(text, func(word string) string {
+	text = dateWord().ReplaceAllStringFunc(text, func(word string) string {
 		if plain, known := dateWords[strings.ToLower(strings.TrimSuffix(word, "."))]; known {
 			return plain
 		}
 		return word
 	})
 	text = strings.TrimSuffix(strings.Join(strings.Fields(text), " "), ".")
-	text = unixDate.ReplaceAllString(afterDot.ReplaceAllString(text, "$1."), "$1 $4 $2$3$5")
+	text = unixDate().ReplaceAllString(afterDot().ReplaceAllString(text, "$1."), "$1 $4 $2$3$5")
 	t, ok := timed(text, func(day string) (time.Time, bool) {
 		slashed := strings.Contains(day, "/")
 		for _, layout := range dayLayouts {
@@ -269,11 +269,11 @@ func dateOf(v sheaf.Value) (time.Time, bool) {
 	if ok {
 		return t, true
 	}
-	return parseDate(compact.ReplaceAllString(text, "$1-$2-${3}T$4:$5:$6"))
+	return parseDate(compact().ReplaceAllString(text, "$1-$2-${3}T$4:$5:$6"))
 }
 
 // year matches four digits in a row, perhaps with characters such as soft hyphens between them.
-var year = regexp.MustCompile(`(?:\d[^\x00-\x7f]*){4}`)
+var year = pattern.Lazy(`(?:\d[^\x00-\x7f]*){4}`)
 
 // parseSlashed parses a day such as 11/20/2018 or 20-11-2018, if day and month cannot be exchanged. It returns false
 // for other texts, and for 1/5/2024, which may be in January or in May.
@@ -291,16 +291,16 @@ func parseSlashed(day string) (time.Time, bool) {
 }
 
 // unixDate matches a date as the programs date and git write it, without the weekday. The year is after the time.
-var unixDate = regexp.MustCompile(`^(\w{3} \d\d?) (\d\d:\d\d:\d\d)( [A-Z]{3,5})? (\d{4})( [+-]\d{4})?$`)
+var unixDate = pattern.Lazy(`^(\w{3} \d\d?) (\d\d:\d\d:\d\d)( [A-Z]{3,5})? (\d{4})( [+-]\d{4})?$`)
 
 // compact matches a date and a time without separators (ISO 8601), such as 20181120T163300Z.
-var compact = regexp.MustCompile(`^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)`)
+var compact = pattern.Lazy(`^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)`)
 
 // inParentheses matches a note such as the weekday in 2018-11-20 (Tue).
-var inParentheses = regexp.MustCompile(`\([^()\d]*\)`)
+var inParentheses = pattern.Lazy(`\([^()\d]*\)`)
 
 // afterDot matches the full stop and the space in 20. November 2018 and in 20. 11. 2018.
-var afterDot = regexp.MustCompile(`(\d)\. `)
+var afterDot = pattern.Lazy(`(\d)\. `)
 
 // plainSigns replaces dashes, soft hyphens and commas. It also replaces the signs after year, month, day, hour and
 // minute in Chinese, Japanese and Korean.
@@ -309,7 +309,7 @@ var plainSigns = strings.NewReplacer(" - ", " ", "\u2010", "-", "\u2013", "-", "
 	"a.m.", "am", "p.m.", "pm")
 
 // dateWord matches a word in a date.
-var dateWord = regexp.MustCompile(`\p{L}+\.?`)
+var dateWord = pattern.Lazy(`\p{L}+\.?`)
 
 // dateWords maps words in dates, and their beginnings, to the names in dayLayouts. Weekdays and words without meaning
 // map to "", as in Tuesday, the 20th of May 2024. Beginnings that two months share are missing.

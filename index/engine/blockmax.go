@@ -27,21 +27,21 @@ const (
 	// windowLen is the number of ordinals (numbers of chunks) in a window. All chunks of a window have the same upper
 	// bound of the score.
 	windowLen = 2048
-	// thinWindow decides how the windows of a clause are bounded. Up to thinWindow postings in an average window, the
-	// bounds come from the scores of all postings. With more postings, they come from the bounds of blocks.
+	// thinWindow decides what gives a clause's bounds of windows. If an average window has at most thinWindow postings,
+	// the scores of all postings do. Otherwise the bounds of blocks do.
 	thinWindow = 4
-	// Above thickWindow blocks of a clause in an average window, each window has the bound of the clause's whole list.
+	// If an average window has more than thickWindow blocks of a clause, every window gets the whole list's bound.
 	thickWindow = 4
-	// From fullWindow postings of essential clauses in an average window on, all sums of a window are examined. With
-	// fewer postings, only the changed sums are examined.
+	// If an average window has at least fullWindow postings of essential clauses, all sums of a window are examined.
+	// With fewer postings, only the changed sums are examined.
 	fullWindow = 192
-	// probes is the largest number of windows that are evaluated first; see probe. Of n windows, these are 1 +
-	// n/probeEvery, but at most probes.
+	// Of n windows, 1 + n/probeEvery are evaluated first, but at most probes; see probe.
 	probes     = 8
 	probeEvery = 32
 )
 
-// mostClauses is the largest number of clauses for which a scratch is reused. The garbage collector gets larger ones.
+// mostClauses is the largest number of clauses for which a scratch is reused. A larger scratch is left to the garbage
+// collector.
 const mostClauses = 1 << 9
 
 // scratch is the reusable memory of an evaluation.
@@ -66,7 +66,7 @@ type scratch struct {
 	ordered []*bound
 	pending []candidate
 	brought []candidate
-	placed  [][]float64 // in blocks, by clause
+	placed  [][]float64 // parts of blocks, by clause
 	byField []float64
 
 	evaluation maxScore
@@ -299,7 +299,7 @@ func (m *maxScore) window(start uint32) {
 	m.offerAll(n)
 }
 
-// prefetchLengths requests from memory the lengths of the chunks start <= ordinal < end, in the fields of the clauses
+// prefetchLengths prefetches the lengths of the chunks start <= ordinal < end, in the fields of the clauses
 // m.ordered[first:]. The lengths arrive while the cursors decode postings.
 func (m *maxScore) prefetchLengths(start, end uint32, first int) {
 	if prefetch == nil {
@@ -400,8 +400,8 @@ func (m *maxScore) scanMany(start, end uint32, first int, rest float64) int {
 	return m.keepAllowed(s.gather(start, need, full))
 }
 
-// scan adds the scores of a clause's postings, with begin <= ordinal < end, to the sums of the window. For a BM25F term
-// with several fields, scan only adds up the frequencies.
+// scan adds the scores of a clause's postings, with begin <= ordinal < end, to the sums of the window. Unless full is
+// true, scan marks the changed sums. For a BM25F term with several fields, scan only adds up the frequencies.
 func (m *maxScore) scan(b *bound, begin, end uint32, full bool) {
 	for i := range b.fields {
 		f := &b.fields[i]
@@ -471,7 +471,7 @@ func (s *scratch) add(b *bound, ordinals, frequencies []uint32, full bool) {
 	}
 }
 
-// join adds the weighted frequencies of postings of one block to those of a window.
+// join adds the weighted frequencies of postings of one block to the frequencies of a window, and marks these.
 func (s *scratch) join(b *bound, ordinals, frequencies []uint32) {
 	frequencies = frequencies[:len(ordinals)]
 	for j, o := range ordinals {
@@ -561,8 +561,8 @@ func (b *bound) scores(dst *[postings.BlockLen]float64, ordinals, frequencies []
 }
 
 // filter adds the scores of a clause to the sums of the first n candidates. rest is the most that the clauses before it
-// can add. filter keeps the candidates whose sum plus rest reaches the threshold, and returns their number. Candidates
-// and postings are in order and close together, so filter reads blocks in order without searching.
+// in m.ordered can add. filter keeps the candidates whose sum plus rest reaches the threshold, and returns their
+// number. Candidates and postings are in order and close together, so filter reads blocks in order without searching.
 func (m *maxScore) filter(b *bound, n int, rest float64) int {
 	if len(b.fields) > 1 {
 		return m.filterJoined(b, n, rest)

@@ -8,7 +8,7 @@ import (
 )
 
 // planBool is a Bool query: each chunk must match Must, should match Should, and must not match MustNot. If Must and
-// Should are empty, it matches all chunks that match no MustNot.
+// Should are empty, it matches all chunks that match no query of MustNot.
 type planBool struct{ must, should, not []part }
 
 func (p *plan) resolveBool(q sheaf.Bool, factor float64) (part, error) {
@@ -101,8 +101,8 @@ func (n *boolNode) seek(target uint32) uint32 {
 	}
 }
 
-// next returns the first match at or after target, or End. A match has all Must parts. Without Must parts, it has at
-// least one Should part.
+// next returns the first match at or after target, or End. It does not look at MustNot. A match has all Must parts.
+// Without Must parts, it has at least one Should part.
 func (n *boolNode) next(target uint32) uint32 {
 	switch {
 	case n.everything:

@@ -10,7 +10,7 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// allow returns the chunks of each view that a request allows. nil means all chunks.
+// allow returns the chunks of each view that a request allows. A nil set means all chunks.
 func (s *Snapshot) allow(req *Request) ([]segment.Bitset, error) {
 	if req.Within == nil {
 		return s.restrict(req.Filter, nil)
@@ -36,7 +36,7 @@ func (s *Snapshot) emptySets() []segment.Bitset {
 
 // restrict returns, for each view, the chunks in within that pass a filter and are not deleted. A nil within has all
 // chunks. A nil filter passes all chunks. A nil set in the result means all chunks. The caller must not change the
-// result, nor use within again, whose sets restrict may change.
+// result. restrict may change the sets of within, so the caller must not use these again.
 func (s *Snapshot) restrict(filter sheaf.Filter, within []segment.Bitset) ([]segment.Bitset, error) {
 	var let *filterResult
 	if filter != nil {

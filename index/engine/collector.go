@@ -105,7 +105,7 @@ func (c *collector) dropLow() {
 }
 
 // promise raises the threshold early. sums are lower bounds of the scores of chunks that offer gets later. Callers pass
-// each chunk only once.
+// the sum of each chunk only once.
 func (c *collector) promise(sums []float64) {
 	if len(sums) == 0 {
 		return

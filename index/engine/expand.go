@@ -27,7 +27,7 @@ type expandedTerm struct {
 	idf    []float64
 }
 
-// acceptor decides which terms a prefix or fuzzy query accepts. Terms are asked in order.
+// acceptor decides which terms a prefix or fuzzy query accepts. Its caller passes the terms in order.
 type acceptor interface {
 	// accept returns the weight of a term, or 0 to reject it. If skip is not nil, no term before skip is accepted. If
 	// done is true, no later term is accepted.

@@ -14,8 +14,8 @@ import (
 type expansion struct {
 	once     sync.Once // computes the fields below
 	ordinals []uint32  // the matching chunks, rising
-	// best has the best score of each chunk, by index of the field in the plan and by ordinal. It is nil for a field
-	// without scores. sums has the scores of all fields together.
+	// best[f][i] is the best score of the chunk ordinals[i] in field f of the plan. best[f] is nil for a field without
+	// scores. sums has the scores of all fields together.
 	best [][]float64
 	sums []float64
 	err  error
@@ -65,8 +65,8 @@ func (e *planExpand) fill(x *expansion, view int) error {
 	return nil
 }
 
-// add scores the chunks of a view that contain the term t, one of the accepted terms. x has the weight of the term over
-// all views. u is the virtual field of BM25F, or nil. add uses the cursor c.
+// add scores the chunks of a view that contain the term t, one of the accepted terms. x has the weight and idf of the
+// term over all views. u is the virtual field of BM25F, or nil. add uses the cursor c.
 func (n *tally) add(p *plan, v *view, e *planExpand, x *expandedTerm, t *segment.Term, u *virtual,
 	c *postings.Cursor) error {
 	if u != nil {
@@ -157,8 +157,8 @@ func (n *tally) addVirtual(p *plan, v *view, e *planExpand, x *expandedTerm, t *
 	return nil
 }
 
-// scoresOf returns the best scores in one field, indexed by ordinal, for add to change. chunks is the number of chunks
-// in the view.
+// scoresOf returns the best scores in one field, indexed by ordinal. The caller changes these scores. chunks is the
+// number of chunks in the view.
 func (n *tally) scoresOf(field, chunks int) []float64 {
 	n.used[field] = true
 	if len(n.best[field]) < chunks {

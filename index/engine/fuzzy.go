@@ -129,7 +129,7 @@ func (l *levenshtein) following(depth int, r rune) rune {
 	return next
 }
 
-// surrogates and surrogatesEnd limit the range of numbers that are not characters.
+// The numbers from surrogates to surrogatesEnd-1 are not characters.
 const (
 	surrogates    = 0xD800
 	surrogatesEnd = 0xE000

@@ -21,7 +21,7 @@ const (
 )
 
 // idleMerge joins the segments that idleSegments chooses, unless a load is running. After a failed publication, it
-// publishes again instead. Until that succeeds, no other process can write.
+// publishes again instead. No other process can write until a publication succeeds.
 func (ix *Index) idleMerge() {
 	ix.publish.Lock()
 	loads, stale := ix.users > 0, ix.stale

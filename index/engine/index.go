@@ -57,7 +57,7 @@ const (
 	// LeastMemory is the smallest value of Options.Memory that the engine can keep, in bytes. With a lower limit,
 	// building may take more memory than allowed.
 	LeastMemory = 4 * baseMemory
-	// baseMemory is the approximate memory, in bytes, of building besides the counted memory: buffers, file data, garbage.
+	// baseMemory is roughly how many bytes building takes besides the counted memory: for buffers, file data, garbage.
 	baseMemory = 16 << 20
 )
 
@@ -82,12 +82,12 @@ type Options struct {
 	// means DefaultMemory; see also LeastMemory. Background merges of several segments take at most half. A load writes a
 	// run when it has filled GatherMemory bytes of Memory; 0 means all of Memory.
 	Memory, GatherMemory int64
-	// MergeRate limits the bytes that background merges write in a second. 0 means DefaultMergeRate. NoMerges pauses
-	// background merges until ResumeMerges.
+	// MergeRate limits the bytes that background merges write in a second. 0 means DefaultMergeRate. The value NoMerges
+	// pauses background merges until ResumeMerges.
 	MergeRate int64
-	// Rest is the time without a load after which an idle index joins segments. It chooses segments that slow down
-	// searches and that are quick to join. After Open, a sixteenth of Rest is enough. 0 means that an idle index joins
-	// no segments.
+	// Rest is the time without a load after which an idle index joins segments. The index chooses segments that slow
+	// down searches and that are quick to join. After Open, a sixteenth of Rest is enough. 0 means that an idle index
+	// joins no segments.
 	Rest time.Duration
 }
 
@@ -125,8 +125,8 @@ type Index struct {
 	merge  mergeState
 }
 
-// counted returns how many of the allowed bytes the counted memory may take. The rest is for the memory that the engine
-// does not count; see baseMemory.
+// counted returns how many of the allowed bytes the engine may take for the data that it counts. The rest is for
+// baseMemory.
 func counted(allowed int64) int64 { return allowed - min(baseMemory, allowed/4) }
 
 // Open opens the index in a folder. A missing index counts as empty. Open reads little, even from a large index.
@@ -302,7 +302,8 @@ func (ix *Index) follow() error {
 	return ix.load()
 }
 
-// matches returns an error if a state does not fit the options of the index.
+// matches returns an error if a state does not fit the options of the index. It adds to the state the vector fields
+// that only the options have.
 func (ix *Index) matches(s *state) error {
 	if want := ix.options.Analyzer.Name(); s.analyzer != want {
 		return fmt.Errorf("%w: its analyzer is %q, not %q: use that one, or rebuild the index", ErrMismatch, s.analyzer, want)
@@ -326,7 +327,7 @@ func (ix *Index) matches(s *state) error {
 	return nil
 }
 
-// take makes this process the writer until give was called as often as take. Between loads and merges another process
+// take makes this process the writer until give was called as often as take. Without loads and merges, another process
 // may write.
 func (ix *Index) take() error {
 	ix.publish.Lock()
@@ -346,8 +347,8 @@ func (ix *Index) take() error {
 	return err
 }
 
-// give ends one use of the right to write that take gave. After a failed publication, it keeps the lock: another
-// process must not make the failed change visible.
+// give ends the right to write that one call of take gave. After a failed publication, it keeps the lock, because
+// another process must not make the failed change visible.
 func (ix *Index) give() error {
 	ix.publish.Lock()
 	defer ix.publish.Unlock()
@@ -405,8 +406,8 @@ func (ix *Index) publishAgain() error {
 	return nil
 }
 
-// Empty removes the index in a folder; open readers then find an empty index. If another process writes there, Empty
-// fails with ErrLocked and removes nothing.
+// Empty removes the index in a folder. An open Index keeps its chunks until the next load, which starts with an empty
+// index. If another process writes there, Empty fails with ErrLocked and removes nothing.
 func Empty(dir string) error {
 	lock, err := vfs.Disk{}.Lock(filepath.Join(dir, lockName))
 	if errors.Is(err, fs.ErrNotExist) {

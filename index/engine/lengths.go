@@ -8,8 +8,8 @@ import (
 )
 
 // virtualLengths holds the lengths of a virtual field (BM25F) in one segment. The length of a chunk is the weighted sum
-// of its lengths in some fields, and takes four bytes. A segment keeps the lengths of the last requests: all requests
-// of a profile use the same fields.
+// of its lengths in some fields, and takes four bytes. A segment keeps only the lengths that were computed last,
+// because all requests of a profile use the same fields.
 type virtualLengths struct {
 	fields  []int // in the segment; -1 for a field that it lacks
 	weights []float64

@@ -181,8 +181,8 @@ func (l *Load) addChunk(ctx context.Context, w *worker, c *Chunk) error {
 	return err
 }
 
-// turn waits until no other goroutine writes chunks, and returns an error when ctx ends. Then only the caller may write
-// chunks. The caller must receive from l.flushing when done.
+// turn waits until no other goroutine writes chunks. After turn, only the caller may write chunks, until it receives
+// from l.flushing. turn returns an error if ctx ends first.
 func (l *Load) turn(ctx context.Context) error {
 	select {
 	case l.flushing <- struct{}{}:
@@ -193,10 +193,10 @@ func (l *Load) turn(ctx context.Context) error {
 }
 
 const (
-	// removedBytes is the approximate memory, in bytes, of the removal of a document, without the name of the document.
+	// removedBytes is the approximate memory, in bytes, of an entry in the field removed, without the document's name.
 	removedBytes = 64
-	// seenBytes is the number of bytes to count for each hash in the field seen. It is twice the size of an entry, because
-	// the map is on the garbage-collected heap.
+	// seenBytes is the number of bytes to count for an entry in the field seen. It is twice the size of the entry,
+	// because the map is on the garbage-collected heap.
 	seenBytes = 32
 )
 
@@ -204,8 +204,8 @@ const (
 // joins runs only while its workers are empty.
 func (l *Load) room() int64 { return l.memoryLeft(l.gather()) }
 
-// memoryLeft returns how many bytes of memory, a number of bytes, remain for chunks. Running merges and the names of
-// added chunks take the rest. At least a quarter remains; with less, the load would write many tiny runs.
+// memoryLeft returns how many of memory bytes remain for chunks. Running merges and the names of added chunks take the
+// rest. At least a quarter remains; with less, the load would write many tiny runs.
 func (l *Load) memoryLeft(memory int64) int64 {
 	if l.index.merge.running.Load() {
 		memory = min(memory, counted(l.index.options.Memory)-mergeMemory(l.index.options.Memory))
@@ -544,7 +544,8 @@ func (ix *Index) drop(name string) error {
 	return ix.fs.Remove(filepath.Join(ix.options.Dir, name))
 }
 
-// commit publishes a generation that has the new segments, without the chunks that they replace.
+// commit publishes a generation with the segments in added. The other segments lose the documents in removed, and the
+// chunks that added replaces.
 func (ix *Index) commit(removed map[string]struct{}, added []*flushedSegment) error {
 	ix.publish.Lock()
 	defer ix.publish.Unlock()

@@ -197,7 +197,7 @@ type maxScore struct {
 	elsewhere int
 }
 
-// candidate is a chunk with its approximate score.
+// candidate is a chunk with its sum of the scores of clauses; see maxScore.sums.
 type candidate struct {
 	ordinal uint32
 	sum     float64
@@ -240,7 +240,8 @@ func (p *plan) maxScore(terms []*planTerm, view int, top *collector) (*maxScore,
 // bounds makes a bound for each clause of s, in the memory of s. s has the clauses of terms in one view.
 //
 // With BM25F, a clause bounds the frequency, divided by the norm, that one field adds to a term. An impact has the
-// length of its own field. The virtual field of a posting is never shorter, except by rounding: see roundedDown.
+// length of its own field. The virtual length is at least this length times the field's weight, except for rounding;
+// see roundedDown.
 func (p *plan) bounds(s *scratch, terms []*planTerm, view int) (_ []*bound, err error) {
 	n, joins := len(s.clauses), p.words.Combine == CombineBM25F
 	s.all, s.order, s.ordered = slices.Grow(s.all[:0], n)[:n], slices.Grow(s.order[:0], n)[:n],
@@ -327,7 +328,7 @@ func (m *maxScore) score(ordinal uint32) {
 }
 
 // confirm offers the pending chunks that can still be among the best, with their exact scores. While chunks wait, the
-// threshold rises, so that fewer chunks need an exact score. confirm moves the clauses back to the beginning.
+// threshold rises, so that fewer chunks need an exact score. confirm rewinds all cursors.
 func (m *maxScore) confirm() {
 	need := m.top.threshold()
 	kept := m.pending[:0]

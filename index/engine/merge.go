@@ -204,8 +204,8 @@ func goroutines(limit int, memory, taken int64) int {
 	return int(max(1, min(int64(limit), (memory-taken)/segment.GoroutineBytes)))
 }
 
-// mergeOnce merges the segments that choose picks, and reports whether there were any. slow limits the rate of writing.
-// It uses at most limit goroutines, fewer if memory is short.
+// mergeOnce merges the segments that choose returns. again is false if choose returns none. slow limits the rate of
+// writing. mergeOnce uses at most limit goroutines, fewer if memory is short.
 func (ix *Index) mergeOnce(ctx context.Context, slow *throttle, limit int, choose func([]*view) []*view) (again bool,
 	err error) {
 	if err := ix.pause(ctx); err != nil {

@@ -67,8 +67,8 @@ type clause struct {
 	list    postings.List // the list of the cursor
 }
 
-// listHead is the number of bytes to prefetch before a posting list is opened. They hold its header and some of its
-// bounds.
+// listHead is the number of bytes to prefetch before a posting list is opened. These bytes have the list's header and
+// some of its bounds.
 const listHead = 512
 
 // appendClauses appends the clauses of terms in one view. Each clause has a cursor before the first posting.
@@ -109,8 +109,9 @@ func (p *plan) appendClauses(out []clause, terms []*planTerm, view int) ([]claus
 	return out, nil
 }
 
-// clause returns the clause of a term in one field and one view. number is the number of the term. positions says
-// whether the clause needs positions. The clause has no cursor yet; clause prefetches the head of its list.
+// clause returns the clause of a term in one field and one view. number is the number of the term, and field is an
+// index in t.fields. positions says whether the clause needs positions. The clause has no cursor yet; clause prefetches
+// the head of its list.
 func (p *plan) clause(t *planTerm, number, field, view int, positions bool) (c clause, err error) {
 	v, m := p.snapshot.views[view], p.fields[t.fields[field]]
 	local := v.reader.Field(m.name)

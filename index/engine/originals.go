@@ -77,7 +77,7 @@ func (o *original) recallOf(hits sheaf.Ranking, k int) (found, of int) {
 	return min(found, of), of // equally near chunks are interchangeable
 }
 
-// compareOriginals compares queries with all vectors before rounding, and adds the found shares to list. asked[i] has
+// compareOriginals compares queries with all vectors before rounding, and writes the found shares to list. asked[i] has
 // the queries of the field list[i]. done gets the number of chunks compared so far.
 func compareOriginals(ctx context.Context, originals Originals, list []Recall, asked [][]*original,
 	done func(chunks int)) error {

@@ -160,8 +160,8 @@ func (n *phraseNode) seek(target uint32) uint32 {
 	return n.at
 }
 
-// seek returns the next allowed chunk with the phrase, or End. It reads positions only of chunks that contain every
-// term, because reading positions takes longest.
+// seek returns the first allowed chunk at target or later that has the phrase, or End. It reads positions only of
+// chunks that contain every term, because reading positions takes longest.
 func (f *phraseField) seek(target uint32, ph *planPhrase, allowed segment.Bitset) uint32 {
 	for i := 0; ; {
 		c := &f.list[i]

@@ -6,23 +6,23 @@ import (
 )
 
 const (
-	// placesKept is the largest number of chunks in each direction, enough for a folder of notes. Reading an identifier
-	// from the segment takes several times as long as finding it in the cache.
+	// placesKept is the number of slots of each table in places, enough for a folder of notes. Reading an identifier
+	// from the segment takes several times as long as finding it in the table.
 	placesKept = 32 << 10
 	// placeBytes is the length of the longest cached identifier.
 	placeBytes = 256
 )
 
-// place says where a chunk is in a snapshot: the number of the view, and the ordinal in the view. The chunk is not
-// deleted, so each identifier has one place.
+// place says where a chunk is in a snapshot: the number of the view, and the ordinal in the view. Only chunks that are
+// not deleted have a place, so each identifier has one place.
 type place struct {
 	view    int
 	ordinal uint32
 }
 
-// places caches the places and identifiers of recently found chunks. A search reads a hit's identifier, and another
-// branch later looks the hit up by it. Each chunk has one slot in each direction, where a later chunk replaces it. It
-// is safe for concurrent use.
+// places caches the identifiers and the places of recently found chunks. One branch of a search reads a hit's
+// identifier, and another branch later finds the hit by this identifier. In each table a chunk has one slot, which a
+// later chunk may take. places is safe for concurrent use.
 type places struct {
 	seed    maphash.Seed
 	byPlace [placesKept]atomic.Pointer[placedChunk]

@@ -146,8 +146,8 @@ func (p *plan) count() error {
 	return nil
 }
 
-// fieldOver returns the statistics of a field of a view, over the chunks that count for idf. It caches statistics over
-// a filter. Callers who may see only a part of the index often send the same filter.
+// fieldOver returns the statistics of a field of a view, over the chunks that count for idf. It caches the statistics
+// if a filter selects these chunks. Callers who may see only a part of the index often send the same filter.
 func (p *plan) fieldOver(view, field int) (stats bm25.Field, err error) {
 	of := fieldOf{view, field, p.params.Lengths}
 	if p.filtered != nil {

@@ -16,8 +16,7 @@ func init() {
 	}
 }
 
-// prefetchLines requests from memory the cache line at address from, and those after it. The parameter lines is how
-// many; it is at least 1.
+// prefetchLines requests cache lines from memory. The first is at the address from. lines is their number, at least 1.
 //
 //go:noescape
 func prefetchLines(from *byte, lines int)

@@ -156,7 +156,7 @@ func (s *Snapshot) recall(ctx context.Context, r *Recall, queries int, progress 
 }
 
 // recalled returns how many hits in found are at least as near as the last hit in exact. exact is the result of brute
-// force. So recalled also counts a hit that is as near as that one but not in exact.
+// force. So recalled also counts a hit outside exact that is as near as this last hit.
 func recalled(found, exact sheaf.Ranking) int {
 	n := 0
 	for _, h := range found[:min(len(found), len(exact))] {
@@ -185,8 +185,8 @@ func (s *Snapshot) drawQuery(rng *rand.Rand, r *Recall, moved bool) ([]float32, 
 	return v, err
 }
 
-// drawVector returns a random vector of a field, but no deleted one. It returns nil if the field has no vectors, or if
-// 20 draws find only deleted ones.
+// drawVector returns a random vector of a chunk that is not deleted. It returns nil if the field has no vectors, or if
+// 20 draws find only vectors of deleted chunks.
 func (s *Snapshot) drawVector(rng *rand.Rand, r *Recall) ([]float32, error) {
 	for range 20 {
 		if r.Passages == 0 {

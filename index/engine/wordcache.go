@@ -30,7 +30,7 @@ func (c *wordCache) free() {
 
 // knownWord has the fields that entries of both tables share.
 type knownWord struct {
-	first     uint32 // index of its first token, or the term of the only one
+	first     uint32 // index of its first token, or the term of its only token
 	size      uint8  // length of the word; 0 marks a free entry
 	count     uint8  // number of its tokens, or singleToken
 	positions uint16

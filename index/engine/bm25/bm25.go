@@ -24,9 +24,9 @@ type Lengths uint8
 const (
 	// LengthsExact uses lengths as they are.
 	LengthsExact Lengths = iota
-	// LengthsLucene rounds each length to the nearest one that Lucene can store (SmallFloat.intToByte4). Lengths up to
-	// 40 are exact; of a longer one, four significant bits of the part above 24 are kept. Lucene itself rounds down,
-	// so store/opensearch pads fields to these lengths.
+	// LengthsLucene rounds each length to the nearest length that Lucene can store (SmallFloat.intToByte4). Lengths up
+	// to 40 are exact. Of the part of a longer length above 24, four significant bits are kept. Lucene itself rounds
+	// down, so store/opensearch pads fields to these lengths.
 	LengthsLucene
 )
 
@@ -45,8 +45,8 @@ func (l Lengths) Of(n uint32) uint32 {
 	return math.MaxUint32
 }
 
-// Sum returns what a field of n terms adds to the sum of lengths from which the average is computed. The sum includes
-// padding terms and terms that Lucene cuts off.
+// Sum returns what a field of n terms adds to the sum of lengths from which the average is computed. Like Lucene's sum,
+// it includes terms that pad the field, and terms that rounding down cuts off.
 func (l Lengths) Sum(n uint32) int64 { return int64(max(n, l.Of(n))) }
 
 // IDF returns the weight of a term that df of n chunks contain: ln(1 + (n - df + 0.5) / (df + 0.5)). The weight is

@@ -63,9 +63,9 @@ func CountAll(ctx context.Context, c Counter, reqs []Request) ([]int, error) {
 // Scorer is implemented by stores that score given chunks without ranking them.
 type Scorer interface {
 	// Scores returns how well each ID matches each word request; the IDs must be different. out[i][k] is the score that
-	// Retrieve gives ids[k] for reqs[i], with ids as Within and a large Limit. It is 0 if Retrieve does not find
-	// ids[k]. The caller may change the result. Scores ignores Within and Limit of reqs, also for StatisticsCandidates.
-	// A store that wraps a store without Scores fails with sheaf.ErrUnsupported; the caller must then use Retrieve.
+	// Retrieve gives ids[k] for reqs[i], with ids as Within and a large Limit. out[i][k] is 0 if Retrieve does not find
+	// ids[k]. The caller may change the result. Scores ignores Within and Limit of reqs, also for StatisticsCandidates. A
+	// store that wraps a store without Scores fails with sheaf.ErrUnsupported; the caller must then use Retrieve.
 	Scores(ctx context.Context, reqs []Request, ids []sheaf.ID) ([][]float64, error)
 }
 

@@ -29,17 +29,17 @@ type BulkWriter interface {
 
 // Streamer is implemented by stores that can return the written chunks.
 type Streamer interface {
-	// Stream passes every chunk to yield, several at a time, in an order that the store keeps. cursor is "" to begin,
-	// or a cursor that yield got: Stream then continues after the chunks of that call. Chunks that are written
-	// meanwhile may be missing. It stops at the first error of yield. If a chunk cannot be returned unchanged, Stream
-	// fails with sheaf.ErrUnsupported and names the chunk.
+	// Stream passes every chunk to yield, several at a time, in an order that stays the same. cursor is "" to begin, or a
+	// cursor that yield got: Stream then continues after the chunks of that call. Chunks that are written meanwhile may be
+	// missing. If yield fails, Stream stops and returns the error. If a chunk cannot be returned unchanged, Stream fails
+	// with sheaf.ErrUnsupported and names the chunk.
 	Stream(ctx context.Context, cursor string, yield func(chunks []Chunk, cursor string) error) error
 }
 
 // Inspector is implemented by stores whose server may silently lose the vector index entry of a stored passage.
 // Vector search then does not find the passage.
 type Inspector interface {
-	// Unreached counts the stored passages that vector search does not find.
+	// Unreached counts the stored passages of the chunks ids that vector search does not find.
 	Unreached(ctx context.Context, ids []sheaf.ID) (int, error)
 	// Remove deletes chunks by their keys, even chunks that no server filter finds. When they are written again,
 	// searches find them.
@@ -48,15 +48,15 @@ type Inspector interface {
 
 // Explainer is implemented by stores that can explain a score.
 type Explainer interface {
-	// Explain returns the explanation of the score that Retrieve gives each ID, or nil if Retrieve would not find it.
-	// The value of the root is the score, and its parts combine to it.
+	// Explain returns, for each ID, an explanation of the score that Retrieve gives the chunk. The explanation is nil for
+	// a chunk that Retrieve does not find. Its value is the score, and its parts show how the store computes the score.
 	Explain(ctx context.Context, req Request, ids []sheaf.ID) ([]*sheaf.Explanation, error)
 }
 
 // Selective is implemented by stores that cannot answer every request.
 type Selective interface {
-	// Supports returns nil when the store can answer requests like req, else sheaf.ErrUnsupported. It looks at the
-	// scoring and the bounds, not at the words and the vector, and asks no server.
+	// Supports returns nil when the store can answer requests like req, else sheaf.ErrUnsupported. It does not look at the
+	// words or the vector, and asks no server.
 	Supports(req Request) error
 }
 
@@ -134,8 +134,8 @@ type Pinner interface {
 
 // Checker is implemented by stores that can verify their files.
 type Checker interface {
-	// Check reads everything and returns one error for each fault, wrapping sheaf.ErrCorrupt, or nil. progress may be
-	// nil.
+	// Check reads all files. It returns one error for each fault, which wraps sheaf.ErrCorrupt, or nil without faults.
+	// progress may be nil.
 	Check(ctx context.Context, progress func(done, total int64)) []error
 }
 
@@ -184,7 +184,7 @@ type Finding struct {
 	Err error
 }
 
-// MaxSkew is the largest accepted difference between the clocks of two machines. Beyond it, dates are wrong.
+// MaxSkew is the largest accepted difference between the clocks of two machines. A larger difference makes dates wrong.
 const MaxSkew = time.Minute
 
 // Sharded is implemented by stores that may split their chunks into shards, each with its own word statistics.
@@ -202,7 +202,7 @@ type Mover interface {
 
 // Switcher is implemented by stores that can have a second name, for example an alias.
 type Switcher interface {
-	// Alias gives the store a second name. If another store has the name, Alias moves it in one step, so the name
-	// always leads to a store. If the name is the first name of a store, Alias fails with sheaf.ErrInvalid.
+	// Alias gives the store a second name. If another store has the name, Alias moves the name in one step, so it always
+	// leads to a store. If the name is the first name of a store, Alias fails with sheaf.ErrInvalid.
 	Alias(ctx context.Context, name string) error
 }

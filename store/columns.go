@@ -11,9 +11,9 @@ import (
 
 // Faceter is implemented by stores that can count matching chunks by the values of columns.
 type Faceter interface {
-	// Facets counts for each column how many matching chunks have each value. A chunk with several values counts for
-	// each. Matching chunks pass req's words, Filter and Within. It returns one Facet for each column, in the order of
-	// columns, with at most limit values, and ignores req.Limit. Vector requests fail with sheaf.ErrUnsupported.
+	// Facets counts for each column how many matching chunks have each value. A chunk with several values counts for each.
+	// A chunk matches if it passes the words, Filter and Within of req. Facets returns one Facet for each column, in the
+	// order of columns, with at most limit values. It ignores req.Limit. Vector requests fail with sheaf.ErrUnsupported.
 	Facets(ctx context.Context, req Request, columns []string, limit int) ([]Facet, error)
 }
 
@@ -71,7 +71,8 @@ type Order struct {
 	Descending bool
 }
 
-// Compare compares the chunks a and b. x and y are their keys, from the method Key.
+// Compare compares the chunks a and b, and returns a negative number if a comes first. x and y are their keys from
+// [Order.Key].
 func (o Order) Compare(a, b sheaf.ID, x, y sheaf.Value) int {
 	switch {
 	case x.IsZero() != y.IsZero():

@@ -14,8 +14,8 @@ var ErrForbidden = fmt.Errorf("%w", sheaf.ErrInvalid)
 // sheaf.ErrInvalid.
 var ErrKeptOut = fmt.Errorf("%w", sheaf.ErrInvalid)
 
-// Gone changes the category of err from sheaf.ErrNotFound to sheaf.ErrUnavailable. It is for an open store whose
-// index on the server has disappeared: the caller cannot repair the fault.
+// Gone changes the category of err from sheaf.ErrNotFound to sheaf.ErrUnavailable. An open store calls Gone if its
+// index on the server has disappeared, because the caller cannot repair this.
 func Gone(err error) error {
 	if !errors.Is(err, sheaf.ErrNotFound) {
 		return err

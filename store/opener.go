@@ -32,6 +32,6 @@ type Opener interface {
 	// and without the place on the server.
 	String() string
 	Server() string
-	// PlaceKind returns what this kind of server calls a place, such as "schema".
+	// PlaceKind returns what this kind of server calls the place of a store, such as "schema".
 	PlaceKind() string
 }

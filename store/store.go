@@ -14,7 +14,7 @@ import (
 	"sheaf"
 )
 
-// Backend is a store of chunks, safe for concurrent use. One Write runs at a time; readers never wait for it.
+// Backend is a store of chunks, safe for concurrent use. One Write runs at a time; readers never wait for a Write.
 type Backend interface {
 	// Write removes every chunk of the documents in batch.Replace, unknown documents too, and adds batch.Chunks. An
 	// added chunk replaces a chunk with the same ID. The whole batch becomes durable and visible at once, before Write
@@ -103,9 +103,9 @@ const MaxLimit = 100_000
 // TextRequest finds chunks by words, scored by BM25.
 type TextRequest struct {
 	Query sheaf.TextQuery
-	// Fields are the fields to search, each with its weight; at least one. If a part of the query names its own field,
-	// the store searches for this part only there. That field's weight comes from this list, or is 1 if it is missing
-	// here.
+	// Fields are the fields to search, each with its weight; at least one. If a part of the query names its own field, the
+	// store searches for this part only there. The weight of this field comes from this list, or is 1 if the list does not
+	// have the field.
 	Fields []FieldWeight
 	// Combine says how the scores of a chunk in several fields become one score.
 	Combine Combine

@@ -20,7 +20,7 @@ func translated(chunks []store.Chunk) []engine.Chunk {
 		for k, v := range c.Vectors {
 			out[i].Vectors[k] = engine.Vectors(v)
 		}
-		if i > 0 && sameMemory(c.Columns, chunks[i-1].Columns) { // most neighbors share their columns
+		if i > 0 && sameMemory(c.Columns, chunks[i-1].Columns) { // chunks of one document often share their columns
 			out[i].Columns = out[i-1].Columns
 			continue
 		}

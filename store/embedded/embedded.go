@@ -1,7 +1,7 @@
 // Package embedded offers our search engine as a store that needs only a folder. Its main type is [Store].
 //
-// It implements store.Backend and every optional interface of that package. Its answers equal those
-// of store/memory with the same way of counting.
+// It implements store.Backend and every optional interface of that package. Its answers equal the answers of
+// store/memory, if both round lengths and count chunks in the same way.
 package embedded
 
 import (
@@ -42,9 +42,9 @@ type Options struct {
 	// MergeRate limits the bytes per second that background merges write; 0 means 64 MiB. With NoMerges, merges wait
 	// for ResumeMerges, and an index with frequent writes becomes slow.
 	MergeRate int64
-	// Rest is the pause after a write before the store joins parts of the index. The store joins only parts that slow down
-	// searches and that it can join quickly. Right after opening, it waits a sixteenth of Rest. 0 means never. Rest suits
-	// long-running programs: a short program would end in the middle of the work.
+	// Rest is the pause after a write before the store joins parts of the index. 0 means that it joins none. The store
+	// joins only parts that slow down searches and that it can join quickly. Right after opening, it waits a sixteenth of
+	// Rest. Rest suits long-running programs: a short program would end in the middle of the work.
 	Rest time.Duration
 }
 

@@ -1,11 +1,11 @@
-// Package memory is a brute-force store in memory, as plain as possible. It specifies the answers
-// of every store and is the oracle in their tests; it is not for large collections.
+// Package memory is a brute-force store in memory, as plain as possible. It specifies the answers of every store. Tests
+// use it as the oracle: they compare the answers of other stores with its answers. It is not for large collections.
 //
-// Words are scored like Lucene's BM25Similarity since version 8, without the factor k1+1. The score is idf ln(1 + (N
-// - df + 0.5)/(df + 0.5)) times saturation tf/(tf + k1(1 - b + b len/avg)). N and avg count the chunks that have
-// terms in the field. Lengths count terms without forms and are exact, while Lucene rounds them to a byte. A term
-// that occurs twice in a query counts twice. With BM25F, N counts all chunks, and df counts chunks with the term in
-// any searched field. Length and frequency are weighted sums.
+// Words are scored like Lucene's BM25Similarity since version 8, without the factor k1+1. The score is idf ln(1 + (N -
+// df + 0.5)/(df + 0.5)) times saturation tf/(tf + k1(1 - b + b len/avg)). N and avg count the chunks that have terms in
+// the field. Lengths count terms, not forms (unstemmed words). Lengths are exact, while Lucene rounds them to a byte. A
+// term that occurs twice in a query counts twice. With BM25F, N counts all chunks, and df counts chunks with the term
+// in any searched field. Length and frequency are weighted sums.
 //
 // Scores are float64, summed in the plan's order (package storekit): in each field over nodes, then over fields.
 package memory

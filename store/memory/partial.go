@@ -12,10 +12,10 @@ import (
 	"sheaf/text/analysis"
 )
 
-// NewFor returns an empty store that can answer only these word queries: it keeps only their terms, and lengths. Its
-// answers equal the answers of a store from [New]. It needs a fraction of the memory, and writes are several times as
-// fast. It suits an index that is made for a single query. Vector requests and filters work as usual. The store keeps
-// the caller's columns and vectors, so the caller must not change them later.
+// NewFor returns an empty store that can answer only these word queries. It keeps only the terms of the queries, and
+// the lengths of fields. Its answers equal the answers of a store from [New]. It needs a fraction of the memory, and
+// writes are several times as fast. NewFor suits an index that is made for a single query. Vector requests and filters
+// work as usual. The store keeps the caller's columns and vectors, so the caller must not change them later.
 func NewFor(a *analysis.Analyzer, queries ...sheaf.TextQuery) *Backend {
 	b := New(a)
 	b.wanted = &wantedTerms{exact: map[string]bool{}}

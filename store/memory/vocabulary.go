@@ -24,7 +24,7 @@ type vocabulary struct {
 	begins    *[256]bool // first bytes of wanted terms; nil when any word may be wanted
 }
 
-// single stands for all raw words that have exactly one term, if the vocabulary does not keep this term.
+// single is the word of every raw word with exactly one term, if the vocabulary does not keep this term.
 var single = word{length: 1, positions: 1}
 
 // analyzedText is a text with the terms that its analysis found.

@@ -10,8 +10,8 @@ import (
 	"sheaf"
 )
 
-// Alias implements [store.Switcher]. One request gives the index and its dictionary their second names. If a foreign
-// index has one of these names, Alias fails and changes nothing.
+// Alias implements [store.Switcher]. One request gives the index and its dictionary their second names. If an index
+// that this program did not make has one of these names, Alias fails and changes nothing.
 func (s *Store) Alias(ctx context.Context, name string) error {
 	if !indexName().MatchString(name) {
 		return sheaf.Invalidf("alias %q: must be at most 200 lower-case letters, digits, '-' and '_', a letter first", name)
@@ -68,9 +68,9 @@ func (s *Store) several(name string, n int) error {
 	return s.fault(sheaf.ErrInvalid, "the name %s stands for %d indices: name another index, which is one", name, n)
 }
 
-// checkDictionary looks up the index and the dictionary. If the dictionary's name has moved to another index, it
-// forgets the cached terms. If the index or its dictionary is missing, the error is sheaf.ErrNotFound, because a write
-// might create it.
+// checkDictionary looks up the index and the dictionary. If the names lead to other indices than before, it forgets the
+// cached terms. If an index is missing, the error is sheaf.ErrNotFound. The caller must then not write, because the
+// server might create an index with this name.
 func (s *Store) checkDictionary(ctx context.Context) error {
 	names, err := s.indicesOf(ctx, s.index()+","+s.dictionaryName())
 	if err != nil {

@@ -39,7 +39,7 @@ func (s *Store) RetrieveAll(ctx context.Context, reqs []store.Request) ([]sheaf.
 	return out, nil
 }
 
-// CountAll implements [store.Batcher]. It sends all searches in one request; they return no hits.
+// CountAll implements [store.Batcher]. It sends all searches in one request. The searches return no hits.
 func (s *Store) CountAll(ctx context.Context, reqs []store.Request) ([]int, error) {
 	out := make([]int, len(reqs))
 	err := s.sendTogether(ctx, reqs, func(ctx context.Context, req *store.Request) (object, error) {
@@ -65,7 +65,7 @@ func (s *Store) CountAll(ctx context.Context, reqs []store.Request) ([]int, erro
 }
 
 // sendTogether sends all searches in one request. search returns the body for a request, or nil if nothing can match.
-// read gets the answer to request number i.
+// read gets the answer to request number i; sendTogether does not call it for a nil body.
 func (s *Store) sendTogether(ctx context.Context, reqs []store.Request,
 	search func(ctx context.Context, req *store.Request) (object, error), read func(i int, found *answer) error) error {
 	for i := range reqs {
@@ -98,7 +98,7 @@ func (s *Store) sendTogether(ctx context.Context, reqs []store.Request,
 	return s.multiple(ctx, lines, asked, read)
 }
 
-// multiple sends searches in one request. lines has the searches, and asked the numbers of their requests, for read. It
+// multiple sends searches in one request. lines has the searches, and asked has the number of each search's request. It
 // repeats the searches if the server is too busy for some of them.
 func (s *Store) multiple(ctx context.Context, lines []byte, asked []int, read func(i int, found *answer) error) error {
 	path := s.searching("_msearch")

@@ -33,7 +33,7 @@ type serverError struct {
 	Cause  []struct{ Type, Reason string } `json:"root_cause"`
 }
 
-// String returns the message of the error. If the server gives a root cause, it returns that one.
+// String returns the message of the root cause. If the server gives no root cause, it returns the message of the error.
 func (e serverError) String() string {
 	if len(e.Cause) > 0 && e.Cause[0].Reason != "" {
 		e.Type, e.Reason = e.Cause[0].Type, e.Cause[0].Reason

@@ -18,7 +18,7 @@ import (
 const escapes = 0x10ff00
 
 // escape turns any bytes into UTF-8, which JSON requires. Each byte that is not UTF-8 becomes a private-use character.
-// So does each byte of a private-use character already in the text. All other text stays unchanged, in order.
+// So does each byte of a private-use character that the text already has. All other text stays unchanged, in order.
 func escape(s string) string {
 	if utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r >= escapes }) {
 		return s
@@ -60,9 +60,9 @@ func key(id string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// Every value of a column becomes one word of the field "c". It has the column's name, a separator, a letter for the
-// kind, and the sortable value. So filters need no mapping of each column, and a word matches exactly when its value
-// does.
+// Every value of a column becomes one word of the field "c". The word has the column's name, a separator, a letter for
+// the kind, and the sortable value. So filters need no mapping of each column, and a word matches exactly when its
+// value does.
 const (
 	separator = "\x1f"
 	// maxWord is the length in bytes to which a text value is cut in a word. A hash of the value follows.
@@ -96,7 +96,7 @@ func valueWord(v sheaf.Value) string {
 // These are separators between terms in texts for the server.
 const (
 	betweenPlaces = "\x1e" // between positions
-	betweenTerms  = "\x1f" // between terms at one position; alone it is a gap
+	betweenTerms  = "\x1f" // between terms at one position; alone: a position without terms
 )
 
 // termPosition is a term and its position in a field.

@@ -57,8 +57,8 @@ func (s *Store) complete(ctx context.Context) error {
 	return err
 }
 
-// askClauses reads the server's limit of clauses in a query. An administrator of OpenSearch can change the limit at
-// run time. The server then still reports the value of its configuration file as the default.
+// askClauses reads the server's limit of clauses in a query. An administrator of OpenSearch can change the limit at run
+// time. The server's answer then still has the old value in Defaults, so Persistent and Transient come later.
 func (s *Store) askClauses(ctx context.Context) error {
 	var settings struct{ Transient, Persistent, Defaults map[string]any }
 	err := s.client.Call(ctx, "GET",
@@ -127,7 +127,7 @@ func (s *Store) checkServer(ctx context.Context) error {
 		"the nodes")
 }
 
-// askDialect adds a question to err: whether the server has the configured dialect.
+// askDialect adds a question to err: whether the server is of the configured dialect.
 func (s *Store) askDialect(err error) error { return fmt.Errorf("%w (is that %s?)", err, s.o.Dialect) }
 
 // recent returns an error if the server's version is too old for the store.

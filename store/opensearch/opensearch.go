@@ -8,8 +8,8 @@
 //
 // OpenSearch before 3 and Elasticsearch multiply scores of words by k1+1; the store divides them again.
 //
-// A write is one bulk request and one refresh. Nothing of it is visible before the refresh, unless
-// the server runs out of memory or has several shards.
+// A write is bulk requests and then one refresh. Nothing of a write is visible before the refresh, unless the server
+// runs out of memory or has several shards.
 package opensearch
 
 import (
@@ -123,10 +123,11 @@ type nameLookups struct {
 // object is a JSON object in a request.
 type object = map[string]any
 
-// Open checks the server and its index. If there is no index and Options.Access allows it, Open creates the index.
-// Open fails with sheaf.ErrInvalid if the index is foreign, or has another analyzer, other parameters or other
-// dimensions. It fails with sheaf.ErrUnsupported if a later version made the index, or if the server lacks a needed
-// feature. It fails with sheaf.ErrUnavailable if the server does not answer. The message gives advice.
+// Open checks the server and its index. If there is no index and Options.Access allows it, Open creates the index. Open
+// fails with sheaf.ErrInvalid if the index is foreign: this program did not make it. It also does so if the index has
+// another analyzer, other parameters or other dimensions. It fails with sheaf.ErrUnsupported if a later version made
+// the index, or if the server lacks a needed feature. It fails with sheaf.ErrUnavailable if the server does not answer.
+// The message gives advice.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err

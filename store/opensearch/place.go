@@ -32,7 +32,8 @@ func (s *Store) dictionaryName() string {
 	return s.o.Index + "-terms"
 }
 
-// currentPlace returns the index and the dictionary that the store's name leads to now, or nil without one of each.
+// currentPlace returns the index and the dictionary that the store's name leads to now. It returns nil unless the name
+// leads to exactly one of each.
 func (s *Store) currentPlace(ctx context.Context) (*place, error) {
 	indices, err := s.indicesOf(ctx, s.o.Index)
 	if err != nil || len(indices) != 1 {
@@ -61,8 +62,8 @@ func (s *Store) pin(ctx context.Context) error {
 // followEvery is the shortest time between two look-ups of the store's name.
 const followEvery = time.Second
 
-// follow looks up the store's name. If it leads to another index with the same settings, the store switches to that
-// one.
+// follow looks up the store's name. If the name leads to another index with the same settings, the store switches to
+// this index.
 func (s *Store) follow(ctx context.Context) {
 	now := s.place.Load()
 	if now == nil {

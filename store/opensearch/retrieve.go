@@ -152,8 +152,8 @@ func (s *Store) Supports(req store.Request) error {
 	return nil
 }
 
-// nearestQuery returns a query for the chunks whose best passages are nearest to the vector. cosine converts the
-// scores.
+// nearestQuery returns a query for the chunks whose best passages are nearest to the vector. The method cosine converts
+// the scores of the hits.
 func (s *Store) nearestQuery(req *store.Request, clauses []any) (object, error) {
 	if ok, err := s.vectors.Answers(req.Vector); err != nil || !ok {
 		return nil, err
@@ -202,7 +202,7 @@ func (s *Store) nearestQuery(req *store.Request, clauses []any) (object, error) 
 }
 
 // From manyWithin IDs in Request.Within on, the query finds passages by a second search over all vectors. Elasticsearch
-// does that faster than looking up the list for each hit.
+// is faster with this search than with a look-up of the list for each hit.
 const manyWithin = 500
 
 // maxNear is the largest number of nearest vectors that Elasticsearch finds without a script.
@@ -314,7 +314,8 @@ func anyOf(parts []any) object {
 	return object{"bool": object{"should": parts}}
 }
 
-// single returns the query of one term in one field. It divides the weight by k1+1 for servers that multiply by it.
+// single returns the query of one term in one field. It divides the weight by k1+1 for servers that multiply scores by
+// k1+1.
 func (w *words) single(term string, field int, factor float64) object {
 	w.clauses++
 	f := w.plan.Fields[field]

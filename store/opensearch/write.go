@@ -172,7 +172,7 @@ func (b *bulk) writeAll(ctx context.Context, chunks map[string]*store.Chunk) (ma
 		for _, word := range m.words {
 			all[word] = true
 		}
-		b.put(ctx, chunks[key].Doc, m.source) // after all are made it continues
+		b.put(ctx, chunks[key].Doc, m.source)
 		return ctx.Err()
 	})
 }

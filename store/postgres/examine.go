@@ -79,7 +79,8 @@ func examineServer(ctx context.Context, conn *pgx.Conn) []store.Finding {
 	return []store.Finding{server, vector, clock}
 }
 
-// examineInstall installs the extension and rolls back. Only a test shows whether it works.
+// examineInstall installs the extension and rolls back. Only this test shows whether the user can install the
+// extension.
 func examineInstall(ctx context.Context, conn *pgx.Conn, version string) (string, error) {
 	tx, err := conn.Begin(ctx)
 	if err != nil {
@@ -140,7 +141,7 @@ func examineRights(ctx context.Context, conn *pgx.Conn, schema string) store.Fin
 }
 
 // grants returns SQL statements for a user who does not own the tables. The statements in reading let the user search.
-// To index, the user also needs those in writing.
+// To index, the user also needs the statements in writing.
 func grants(schema, user string) (reading, writing string) {
 	reading = fmt.Sprintf("GRANT USAGE ON SCHEMA %s TO %s; GRANT SELECT ON ALL TABLES IN SCHEMA %[1]s TO %[2]s", schema,
 		user)
@@ -149,7 +150,8 @@ func grants(schema, user string) (reading, writing string) {
 	return reading, writing
 }
 
-// examineSchema opens a second connection, to test the settings of all other commands, which some proxies refuse.
+// examineSchema checks the schema. It opens a second connection with the settings that all other commands use, because
+// some proxies refuse these settings.
 func (s *Store) examineSchema(ctx context.Context) store.Finding {
 	out := store.Finding{Check: "schema " + s.o.Schema, Found: "not made yet"}
 	config, err := s.o.connection()

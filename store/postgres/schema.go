@@ -17,8 +17,8 @@ import (
 // schemaVersion is the version of the tables. A later program must convert the tables of earlier versions.
 const schemaVersion = 1
 
-// maxDims is the largest number of dimensions of a stored vector in pgvector. maxIndexed and maxIndexedHalf are its
-// limits for an HNSW index in single and in half precision.
+// maxDims is the largest number of dimensions of a stored vector in pgvector. maxIndexed and maxIndexedHalf are
+// pgvector's limits for an HNSW index in single and in half precision.
 const (
 	maxDims        = 16_000
 	maxIndexed     = 2_000

@@ -137,8 +137,9 @@ func (w *words) nothing() string {
 	return w.withTable("q", "SELECT 0::bigint AS chunk, 0 AS f, 0 AS n, 0 AS term, 0::float8 AS s WHERE false")
 }
 
-// lookup has the arrays that the statement needs to look up the terms of some parts. Index i of each array is for the
-// same term. field and f are the name and the number of its field. n is the number of its part.
+// lookup has the arrays that the statement needs to look up the terms of some parts. Index i of each array is for one
+// term in one field. field and f are the name and the number of this field. n is the number of the part with the term.
+// With BM25F, a term has one index for all fields, and field and f are empty.
 type lookup struct {
 	term, field []string
 	f, n        []int32
@@ -202,8 +203,8 @@ func (w *words) ifCounted() string {
 }
 
 // ifAllowed returns the condition that a posting's chunk passes Filter and Within. The server underestimates how many
-// chunks pass a filter. Without a hash table it would read all postings of each chunk. IS TRUE forces a hash table.
-// If the request names the chunks, the server's estimate is right.
+// chunks pass a filter, and would read all postings of each of these chunks. So the condition has IS TRUE, which forces
+// a hash table. If the request names the chunks, the server's estimate is right.
 func (w *words) ifAllowed() string { return in(w.allowedChunks, w.allowedWithin) }
 
 func in(relation string, named bool) string {
@@ -302,7 +303,7 @@ func (w *words) phrase(p storekit.Phrase) string {
 		AND p.field = a.field CROSS JOIN LATERAL unnest(p.pos) o) starts WHERE NOT EXISTS (
 	SELECT 1 FROM %s t WHERE NOT EXISTS (SELECT 1 FROM posting p
 	WHERE p.term = t.term AND p.chunk = a.chunk AND p.field = a.field AND %s)))`, all, tokens, first, tokens, there))
-	// IS TRUE forces a hash table: see let.
+	// IS TRUE forces a hash table: see ifAllowed.
 	if w.req.Combine == store.CombineBM25F {
 		return w.leaf(parts, " AND (p.chunk IN (SELECT chunk FROM "+held+")) IS TRUE")
 	}
@@ -342,7 +343,7 @@ func (w *words) bool(q storekit.Bool) string {
 	return w.restrict("("+strings.Join(names, " UNION ALL ")+")", q.MustNot, must)
 }
 
-// restrict returns the name of a new relation: rows of the relation from. Their chunks are in every relation of must,
+// restrict adds a relation and returns its name. It keeps the rows of from whose chunks are in every relation of must
 // and match no part of not.
 func (w *words) restrict(from string, not []storekit.Node, must []string) string {
 	var conditions []string

@@ -62,8 +62,8 @@ func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 // WaitsFor reports whether a write should repeat a request to a busy server. began is the time of the first busy
-// answer. The server may be busy as long as the timeout of the write's requests. For calls other than writes, WaitsFor
-// returns false.
+// answer. It returns true until the server has been busy for as long as the timeout of the write's requests. For calls
+// other than writes, WaitsFor returns false.
 func WaitsFor(ctx context.Context, began time.Time) bool {
 	return time.Since(began) < writeTimeout(ctx)
 }

@@ -17,8 +17,8 @@ const FormMark = "\x01"
 
 // Plan is a request after analysis: terms instead of words.
 type Plan struct {
-	// Fields are the fields of the request, in its order. After these come fields that only parts of the query name,
-	// with weight 1. Nodes refer to Fields by index.
+	// Fields are the fields of the request, in the order of the request. Then come fields that only parts of the query
+	// name, with weight 1. Nodes refer to Fields by index.
 	Fields []store.FieldWeight
 	// Root is what a chunk must match.
 	Root Node
@@ -197,8 +197,8 @@ func (c *compiler) phrase(q sheaf.Phrase, factor float64) Node {
 	return out
 }
 
-// pieces returns a node that matches if all pieces match. An inexact piece matches by the rules of like. A piece that
-// occurs n times gets n times the factor.
+// pieces returns a node that matches if all pieces match. An exact piece matches as a phrase. Any other piece matches
+// as the expansion like, with the piece as its text. A piece that occurs n times gets n times the factor.
 func (c *compiler) pieces(pieces []analysis.Piece, field string, factor float64, like Expand) Node {
 	var out Bool
 	times := map[analysis.Piece]float64{}

@@ -26,8 +26,8 @@ func Connected(began time.Time) store.Finding {
 	return store.Finding{Check: "connection", Found: fmt.Sprintf("in %v", time.Since(began).Round(time.Millisecond))}
 }
 
-// Chunks returns the finding that an opened store has this many chunks and the configured settings. check is its name.
-// If err is not nil, the check failed.
+// Chunks returns the finding that an opened store has this many chunks and the configured settings. check is the name
+// of the check. If err is not nil, the check failed.
 func Chunks(check string, chunks int, err error) store.Finding {
 	return store.Finding{Check: check, Err: err,
 		Found: fmt.Sprintf("%d chunks, analyzer, k1, b and models as configured", chunks)}
@@ -37,8 +37,8 @@ func Chunks(check string, chunks int, err error) store.Finding {
 const removeTimeout = 30 * time.Second
 
 // Probe checks the rights to create and to delete. It calls make, then removes what make created with a DELETE of path.
-// It also removes the result if ctx ends meanwhile, or if the answer to make is lost. If the removal fails, the error
-// says that the result may still be on the server.
+// The removal also runs if ctx ends meanwhile, or if the answer to make is lost. If the removal fails, the error says
+// that the created thing may still be on the server.
 func (c *Client) Probe(ctx context.Context, path string, make func() error) error {
 	made := make()
 	if made != nil && ctx.Err() == nil && !errors.Is(made, sheaf.ErrUnavailable) {

@@ -49,8 +49,8 @@ func (v *Vectors) Answers(req *store.VectorRequest) (bool, error) {
 	return v.Get(req.Field).Answers(req)
 }
 
-// Check returns sheaf.ErrInvalid if a batch is invalid, or if its vectors do not fit the fields. These are the fields
-// in v and the options' vector fields, in wanted.
+// Check returns sheaf.ErrInvalid if a batch is invalid, or if its vectors do not fit v and wanted. wanted has the
+// vector fields of the options.
 func (v *Vectors) Check(batch *store.Batch, wanted []store.VectorField, maxDims int) error {
 	if err := batch.Validate(); err != nil {
 		return err
@@ -59,7 +59,7 @@ func (v *Vectors) Check(batch *store.Batch, wanted []store.VectorField, maxDims 
 }
 
 // Missing returns the vector fields of a chunk that v does not have. wanted has the vector fields of the options. The
-// models of the result come from there.
+// result takes fields with their models from wanted.
 func (v *Vectors) Missing(c *store.Chunk, wanted []store.VectorField) (out []store.VectorField) {
 	for _, f := range c.Vectors {
 		if v.Get(f.Name).Dims != 0 {

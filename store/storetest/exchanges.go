@@ -133,7 +133,8 @@ func (e *Exchanges) keep(one exchange) {
 	e.exchanges = append(e.exchanges, one)
 }
 
-// take finds the first unused answer to a request in the file, and marks it as used. It returns false for none.
+// take finds the first unused answer to a request in the file, and marks it as used. Without an answer, it returns
+// false.
 func (e *Exchanges) take(want exchange) (exchange, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -155,7 +156,7 @@ func sameJSON(a, b json.RawMessage) bool {
 	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && x.String() == y.String()
 }
 
-// Result checks the result of a call. It records an unsupported error in the golden file. Others fail the test.
+// Result checks the result of a call. It records sheaf.ErrUnsupported in the golden file. Other errors fail the test.
 func (e *Exchanges) Result(err error) {
 	e.t.Helper()
 	switch {

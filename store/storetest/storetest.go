@@ -34,7 +34,7 @@ type Options struct {
 	Shape func(req *store.Request)
 	// Skip names tests that the store cannot pass, each with the reason.
 	Skip map[string]string
-	// Torn means that readers may see a part of a batch while it is written.
+	// Torn means that readers may see a part of a batch while the store writes the batch.
 	Torn bool
 	// Tolerance is the largest relative error of scores; 0 means 1e-9.
 	Tolerance float64
@@ -70,7 +70,8 @@ func optionsOf(b store.Backend) Options {
 	return Options{}
 }
 
-// refused reports whether, by the Options of b, the store must refuse a request. If so, it checks that the store does.
+// refused reports whether, by the Options of b, the store must refuse a request. If so, it checks that the store
+// refuses the request.
 func refused(t testing.TB, b store.Backend, req store.Request) bool {
 	t.Helper()
 	lacks := optionsOf(b).Lacks

@@ -18,7 +18,7 @@ type textTest struct {
 	cases  []textCase
 }
 
-// textCase is a query and the chunks that it finds, in any order.
+// textCase is a query, and the IDs of the chunks that it finds, separated by spaces, in any order.
 type textCase struct {
 	query sheaf.TextQuery
 	want  string

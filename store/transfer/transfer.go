@@ -21,7 +21,8 @@ type Options struct {
 	Progress func(chunks int, cursor string) error
 }
 
-// batchBytes is roughly the largest size of a batch in bytes, text and vectors. batchChunks limits its chunks.
+// batchBytes is roughly the largest size of a batch in bytes, text and vectors. batchChunks is the largest number of
+// chunks in a batch.
 const (
 	batchBytes  = 16 << 20
 	batchChunks = 5000

@@ -22,7 +22,8 @@ func newClient(o Options) *storekit.Client {
 	})
 }
 
-// newFeeder returns a client for writing documents. It may repeat requests, which name a document or assign values.
+// newFeeder returns a client for writing documents. The client may repeat its requests, because they only put, remove
+// or change named documents.
 func newFeeder(o Options) *storekit.Client {
 	out := newClient(o)
 	out.Attempts = feedAttempts

@@ -70,7 +70,7 @@ const (
 type attribute struct {
 	// Field and Type are the name and the type in the schema.
 	Field, Type string
-	columns     []string // the field has the first of these that a chunk has
+	columns     []string // the values come from the first of these columns that a chunk has
 	form        form
 }
 

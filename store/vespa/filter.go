@@ -47,7 +47,7 @@ func (q *query) yql() string {
 	return out
 }
 
-// and() joins conditions, as or() and not() do. Results never contain everything and nothing as parts.
+// and() joins conditions, as or() and not() do. A joined condition never contains everything or nothing as a part.
 func and(list ...string) string { return combined(list, " and ", everything, nothing) }
 
 func or(list ...string) string { return combined(list, " or ", nothing, everything) }

@@ -69,7 +69,7 @@ func (s *Store) count(ctx context.Context, where string, q *query) (int, error) 
 	return found.Root.Fields.TotalCount, nil
 }
 
-// growingRequest is a request that is repeated with more hits each time, until the first hits cannot change.
+// growingRequest is a request that firstHits repeats, with more hits each time, until the first hits cannot change.
 type growingRequest struct {
 	q *query
 	// window sets how many candidates the server examines for this number of hits.

@@ -1,12 +1,12 @@
 // Package vespa keeps chunks in Vespa. The document API writes them, the search API finds them by YQL. Its main type
 // is [Store]; [Options.Application] is the application package that a Vespa installation runs for it.
 //
-// The schema has the analyzer's own terms, so that words match as in the embedded engine. It has every column as
-// words (package storekit). The user's text is never part of a query: the YQL names parameters that contain it. The
+// The schema has the analyzer's own terms, so that words match as in the embedded engine. It has every column as words
+// (package storekit). The user's text is never part of a query: the YQL names parameters that contain it. The
 // differences come from Vespa. Its idf counts all chunks of a content node, even those without the field, and average
 // lengths are running averages. It has BM25 only for whole fields of plain words. So these requests fail with
-// sheaf.ErrUnsupported: phrases, prefixes, fuzzy words, BM25F, statistics over candidates, and ranges between texts.
-// So do other values of k1 and b than the application's.
+// sheaf.ErrUnsupported: phrases, prefixes, fuzzy words, BM25F, statistics over candidates, and ranges between texts. So
+// do requests with another k1 or b than the application has.
 //
 // Vespa has no transactions. During a write, readers may see parts of the batch, and old and new chunks together.
 package vespa

@@ -31,7 +31,7 @@ func test(path, operator, value string) condition {
 	return condition{where: fmt.Sprintf("{path:[%q] operator:%s valueText:%s}", path, operator, value)}
 }
 
-// and() joins conditions, as or() and negate() do. Results never contain everything and nothing as parts.
+// and() joins conditions, as or() and negate() do. A joined condition never contains everything or nothing as a part.
 func and(list ...condition) condition { return joined("And", list, everything, nothing) }
 
 func or(list ...condition) condition { return joined("Or", list, nothing, everything) }

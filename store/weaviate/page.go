@@ -12,7 +12,8 @@ import (
 	"sheaf/store/storekit"
 )
 
-// page has the hits in an answer that pass the filter. lastScore is the last hit's score if more may follow, else nil.
+// page has the hits in an answer that pass the filter. lastScore is the last hit's score if more hits may follow, else
+// nil.
 type page struct {
 	ranking   sheaf.Ranking
 	lastScore *float64

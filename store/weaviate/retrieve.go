@@ -49,7 +49,7 @@ func (s *Store) Count(ctx context.Context, req store.Request) (int, error) {
 	})
 }
 
-// growingRequest is a request that is repeated with more hits each time, until its first hits cannot change.
+// growingRequest is a request that firstHits repeats, with more hits each time, until its first hits cannot change.
 type growingRequest struct {
 	class string
 	// operator is the GraphQL operator that finds and scores objects: bm25 or nearVector. If it is "", the query lists
@@ -171,7 +171,7 @@ func (s *Store) anyTerm(terms []storekit.Term, plan storekit.Plan) condition {
 	return or(list...)
 }
 
-// hasField reports whether a chunk may have the field. The server refuses queries with unknown properties.
+// hasField reports whether the class has a property for the field. The server refuses queries with unknown properties.
 func (s *Store) hasField(field string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -242,7 +242,7 @@ func (a growingRequest) total(scores []float64) float64 {
 }
 
 // joinLists asks for each list of words and joins the results. It always asks for MaxLimit hits: with a smaller limit,
-// version 1.35 drops some of the best. If a list has more hits, the result is only as good as the server's.
+// version 1.35 drops some of the best. If a list has more hits, the result may lack some of the best, too.
 func (s *Store) joinLists(ctx context.Context, a growingRequest) (sheaf.Ranking, error) {
 	whole := make([]growingRequest, len(a.lists))
 	for i, l := range a.lists {
@@ -365,8 +365,8 @@ func (s *Store) firstHits(ctx context.Context, a growingRequest, limit int) (she
 	}
 }
 
-// maxLeft is the largest number of times that firstHits repeats a request, without the chunks that it has already. This
-// helps if the passages of long documents fill the list of hits.
+// maxLeft is how often firstHits may repeat a request without the chunks that it already has. Such a request helps if
+// the passages of long documents fill the list of hits.
 const maxLeft = 20
 
 // guess returns how many hits to request for limit chunks: more than limit, because a chunk may have several passages.

@@ -14,7 +14,7 @@ import (
 	"sheaf/store"
 )
 
-// keptProperty is the property with the chunk as it was written, without vectors. Others have only terms.
+// keptProperty is the property with the chunk as it was written, without vectors. Other properties have only terms.
 const keptProperty = "kept"
 
 // keptData is the JSON value of keptProperty. Its texts are bytes, because IDs and texts may be any bytes.
@@ -205,7 +205,8 @@ func (s *Store) passageHits(ctx context.Context, class, arguments, properties st
 }
 
 // inParts calls use with conditions that together select the passages of chunks that meet the condition within. Each
-// condition selects n passages of class, and n is at most most. If the server counts more in a range of most, it fails.
+// condition selects n passages of class, and n is at most most. inParts fails if the server finds more than most
+// passages whose numbers are in a range of that size.
 func (s *Store) inParts(ctx context.Context, field string, hashes []string, within condition, most int,
 	use func(class, where string, n int) error) error {
 	class, where := s.passageClass(field), and(anyOf("chunk", hashes), within)

@@ -183,8 +183,8 @@ type class struct {
 	} `json:"shardingConfig"`
 }
 
-// askServer adds a question to err: whether the server is Weaviate. It does so only for errors of other kinds of
-// server.
+// askServer adds a question to err: whether the server is Weaviate. It does so only for errors that a server of another
+// kind may cause.
 func askServer(err error) error {
 	switch {
 	case errors.Is(err, sheaf.ErrNotFound): // also the answer for a missing class

@@ -18,7 +18,7 @@ import (
 	"sheaf/store/storekit"
 )
 
-// maxBatch is the largest number of objects in one request. maxBatchBytes is roughly its largest size.
+// maxBatch is the largest number of objects in one request. maxBatchBytes is roughly the largest size of a request.
 const (
 	maxBatch      = 500
 	maxBatchBytes = 4 << 20

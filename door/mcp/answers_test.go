@@ -446,18 +446,20 @@ func exampleNotes(t *testing.T) map[string]string {
 // TestAnswersAreShort checks that the message with ten results in both forms has at most 3,000 bytes of JSON. Each
 // form names all results.
 func TestAnswersAreShort(t *testing.T) {
-	long := map[string]string{}
+	long, deep := map[string]string{}, map[string]string{}
 	for i := range 12 {
 		name := fmt.Sprintf("Projects/2024/A <long> name of a note & its number %d.md", i)
 		long[name] = "# Walrus\n\n" + strings.Repeat("Ein Морж \"walrus\" & <b>größer</b> als 海象. ", 20)
+		deep["reference/"+strings.Repeat("x", 100)+name[len(name)-7:]] = "# Walrus\n\nA walrus swims.\n"
 	}
 	for _, c := range []struct {
-		notes     map[string]string
-		queries   []string
-		undersize int
+		notes               map[string]string
+		queries             []string
+		undersize, snippets int
 	}{
-		{exampleNotes(t), []string{"how do I undo a commit", "plants that need water", "what to pack", "bread"}, 2000},
-		{long, []string{"walrus"}, 1500},
+		{exampleNotes(t), []string{"how do I undo a commit", "plants that need water", "what to pack", "bread"}, 2000, 9},
+		{long, []string{"walrus"}, 1500, 9},
+		{deep, []string{"walrus"}, 2800, 0},
 	} {
 		s := connectOver(t, collectiontest.Open(t, c.notes, nil), access.Unrestricted())
 		for _, query := range c.queries {
@@ -482,7 +484,7 @@ func TestAnswersAreShort(t *testing.T) {
 					snippets++
 				}
 			}
-			check.That(t, snippets >= 9, "%q: %d snippets\n%s", query, snippets, text)
+			check.That(t, snippets >= c.snippets, "%q: %d snippets\n%s", query, snippets, text)
 		}
 	}
 }

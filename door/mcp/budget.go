@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -51,6 +52,9 @@ func shorten(out *searchOut, words bool) {
 		out.Results[i].Snippet = snippet
 		left -= price
 	}
+	if !slices.ContainsFunc(out.Results, func(r result) bool { return r.Snippet != "" }) {
+		out.Notice = ""
+	}
 	out.shown = shortText(&full, out, words).content()
 }
 
@@ -87,7 +91,7 @@ func shortText(full, out *searchOut, words bool) *textWriter {
 			w.line("   > %s", r.Snippet)
 		}
 	}
-	if len(out.Results) > 0 {
+	if out.Notice != "" {
 		w.line(dataNotice)
 	}
 	return &w

@@ -46,7 +46,7 @@ type searchOut struct {
 	Truncated  bool     `json:"truncated" jsonschema:"whether results or texts were left out because of the budget"`
 	Tokens     int      `json:"tokens,omitempty" jsonschema:"with details: about how many tokens the answer takes"`
 	Notes      []string `json:"notes" jsonschema:"how the query was read, and what failed"`
-	Notice     string   `json:"notice" jsonschema:"how to treat snippets and texts"`
+	Notice     string   `json:"notice,omitempty" jsonschema:"how to treat snippets and texts"`
 	shown      []sdk.Content
 }
 

@@ -295,8 +295,11 @@ func (r *run) dropUnknown(ranking sheaf.Ranking) sheaf.Ranking {
 	if i := slices.IndexFunc(ranking, unknown); i >= 0 {
 		rest := slices.DeleteFunc(slices.Clone(ranking[i+1:]), unknown)
 		if r.searcher.Shared { // other programs may write to the store
-			r.note("%s returns documents that this index does not know; their hits are left out: "+
+			told := fmt.Sprintf("%s returns documents that this index does not know; their hits are left out: "+
 				"another server or folder writes to it", r.searcher.storeName())
+			if !slices.Contains(r.result.Unmet, told) {
+				r.result.Unmet = append(r.result.Unmet, told)
+			}
 		}
 		return append(ranking[:i:i], rest...)
 	}

@@ -135,7 +135,7 @@ type Report struct {
 	Bare map[string]string
 	// Unmet explains an empty or unlikely answer. It lists filter values that no document has, with existing values
 	// of the same property, tag, extension or path. It lists words that no chunk has, with similar words. It names a
-	// property that was searched instead of a word.
+	// property that was searched instead of a word. It names a store with documents that the facts do not know.
 	Unmet []string
 	// Took is the time of every step, in the order of the search.
 	Took []Timing

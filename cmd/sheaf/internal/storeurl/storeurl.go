@@ -20,6 +20,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -257,12 +258,17 @@ func (t *Target) PlaceKind() string {
 	return "index"
 }
 
-// Server returns the address for people. It leaves out the Place.
+// Server returns the address without the Place. It keeps the user and the options.
 func (t *Target) Server() string {
-	u := url.URL{Scheme: t.url.Scheme, Host: t.url.Host}
-	if t.Kind == "postgres" {
-		u.Path = t.url.Path
+	u, options := *t.url, maps.Clone(t.options)
+	if len(t.hosts) > 0 {
+		u.Host = strings.Join(t.hosts, ",")
 	}
+	if t.Kind != "postgres" {
+		u.Path = ""
+	}
+	delete(options, "schema")
+	u.RawQuery = strings.ReplaceAll(options.Encode(), "+", "%20")
 	return u.String()
 }
 

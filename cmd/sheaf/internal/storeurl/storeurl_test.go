@@ -58,6 +58,18 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// TestServerKeepsConnection checks that the address without its place still connects in the same way.
+func TestServerKeepsConnection(t *testing.T) {
+	for address, want := range map[string]string{
+		"postgres://me@host:5432/db?sslmode=disable&schema=notes": "postgres://me@host:5432/db?sslmode=disable",
+		"postgres://host/db?application_name=a%20b&schema=notes":  "postgres://host/db?application_name=a%20b",
+		"opensearch+https://me@one:9200,two/notes?shards=3":       "opensearch+https://me@one:9200,two?shards=3",
+		"weaviate://host:8080/Notes":                              "weaviate://host:8080",
+	} {
+		check.Equal(t, must.Get(Parse(address, "x", Secrets{})).Server(), want, "%s", address)
+	}
+}
+
 // TestBM25 checks that an address with one parameter uses the default of the other.
 func TestBM25(t *testing.T) {
 	for options, want := range map[string][2]float64{"": {}, "?k1=0.9": {0.9, 0.75}, "?b=0.4": {1.2, 0.4},

@@ -354,7 +354,7 @@ type Info struct {
 	// File is the path of the profile's file. Builtin says that the profile is a part of the program.
 	File    string
 	Builtin bool
-	// Err says why the file is not a valid profile. It is nil for a valid one.
+	// Err says why the file is not a valid profile. It is nil for a valid profile.
 	Err error
 }
 

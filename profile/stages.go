@@ -358,7 +358,7 @@ var (
 	phaseLimit  = integer("limit", "1000", 1, 100_000, "how many hits of the first phase are kept")
 )
 
-// These are the parts of a profile before the branches. They limit results, expand the query, and scan files.
+// These are the kinds of the parts before the branches, which limit results, expand the query, and scan files.
 var (
 	limitOptions = kind{name: "limits", about: "says how many results a query returns",
 		options: []*Option{

@@ -7,7 +7,8 @@ import (
 	"sheaf"
 )
 
-// Blend says how a boost's factor changes a score. A factor above 1 raises the score, and one below 1 lowers it.
+// Blend says how a boost's factor changes a score. A factor above 1 raises the score, and a factor below 1 lowers the
+// score.
 type Blend uint8
 
 // These are the ways in which a factor changes a score.
@@ -23,7 +24,7 @@ const (
 type factor func(h *sheaf.Hit) (value float64, why func() sheaf.Explanation)
 
 // boost changes the score of each hit by its factor, and sorts the hits. The caller must pass finite factors, and for
-// Multiply no negative ones. limit is the largest factor; 0 means no limit.
+// Multiply no negative factors. limit is the largest factor; 0 means no limit.
 func boost(stage string, blend Blend, limit float64, in sheaf.Ranking, of factor) (sheaf.Ranking, error) {
 	out := slices.Clone(in)
 	for i := range out {

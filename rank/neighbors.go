@@ -7,9 +7,9 @@ import (
 	"sheaf"
 )
 
-// Neighbors adds the chunks around every hit. These are the Before chunks before the hit and the After chunks after it,
-// in the same document. They become constituents of the hit, in document order, after the constituents that it already
-// has. A neighbor that is also a hit keeps its score; other neighbors have score 0.
+// Neighbors adds chunks of its document to every hit: Before chunks before the hit and After chunks after the hit.
+// These chunks become constituents of the hit, in document order, after the constituents that the hit already has. A
+// neighbor that is also a hit keeps its score; other neighbors have score 0.
 type Neighbors struct{ Before, After int } // 0..100 each
 
 // Apply implements [Stage].

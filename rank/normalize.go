@@ -23,7 +23,7 @@ const (
 	// ScalePercentile is the share of the other hits that have a lower score, mapped into Low..High. A hit with an
 	// equal score counts half. The score of a single hit becomes the middle.
 	ScalePercentile
-	// ScaleMax, ScaleZScore and ScaleL2 are NormMax, NormZScore and NormL2. They do not clip.
+	// ScaleMax, ScaleZScore and ScaleL2 compute NormMax, NormZScore and NormL2, without clipping.
 	ScaleMax
 	ScaleZScore
 	ScaleL2

@@ -87,7 +87,7 @@ type treeNode struct {
 	parent   *treeNode // nil for a root
 	depth    int
 	siblings int // children of the parent
-	// inside has indexes of hits in the ranking. They are the hits in the node, and the node itself if it is a hit.
+	// inside has indexes of hits in the ranking: the node's own hit, and the hits that the node replaced.
 	inside []int
 	// children are the children that match.
 	children []*treeNode

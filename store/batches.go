@@ -34,8 +34,8 @@ func Batches(b Backend) bool {
 // parallelCalls is the number of calls that Each runs at once.
 const parallelCalls = 4
 
-// RetrieveAll sends the requests to b, in one call if b is a Batcher, else several at once. The rankings are in the
-// order of reqs. If a request fails, RetrieveAll returns the first error.
+// RetrieveAll sends the requests to b: in one call if b is a Batcher, else in parallel. The rankings are in the order
+// of reqs. If a request fails, RetrieveAll returns the first error.
 func RetrieveAll(ctx context.Context, b Backend, reqs []Request) ([]sheaf.Ranking, error) {
 	if all, ok := b.(Batcher); ok {
 		return all.RetrieveAll(ctx, reqs)
@@ -63,9 +63,9 @@ func CountAll(ctx context.Context, c Counter, reqs []Request) ([]int, error) {
 // Scorer is implemented by stores that score given chunks without ranking them.
 type Scorer interface {
 	// Scores returns how well each ID matches each word request; the IDs must be different. out[i][k] is the score that
-	// Retrieve gives ids[k] for reqs[i], with ids as Within and a large Limit. out[i][k] is 0 if Retrieve does not find
-	// ids[k]. The caller may change the result. Scores ignores Within and Limit of reqs, also for StatisticsCandidates. A
-	// store that wraps a store without Scores fails with sheaf.ErrUnsupported; the caller must then use Retrieve.
+	// Retrieve gives ids[k] for reqs[i], with a large Limit. out[i][k] is 0 if Retrieve does not find ids[k]. ids replaces
+	// the Within of every request, also for StatisticsCandidates. The caller may change the result. A store that wraps a
+	// store without Scores fails with sheaf.ErrUnsupported; the caller must then use Retrieve.
 	Scores(ctx context.Context, reqs []Request, ids []sheaf.ID) ([][]float64, error)
 }
 

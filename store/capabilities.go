@@ -41,7 +41,7 @@ type Streamer interface {
 type Inspector interface {
 	// Unreached counts the stored passages of the chunks ids that vector search does not find.
 	Unreached(ctx context.Context, ids []sheaf.ID) (int, error)
-	// Remove deletes chunks by their keys, even chunks that no server filter finds. When they are written again,
+	// Remove deletes chunks by their keys, even chunks that no server filter finds. If the caller writes the chunks again,
 	// searches find them.
 	Remove(ctx context.Context, ids []sheaf.ID) error
 }
@@ -55,7 +55,7 @@ type Explainer interface {
 
 // Selective is implemented by stores that cannot answer every request.
 type Selective interface {
-	// Supports returns nil when the store can answer requests like req, else sheaf.ErrUnsupported. It does not look at the
+	// Supports returns nil if the store can answer requests like req, else sheaf.ErrUnsupported. It does not look at the
 	// words or the vector, and asks no server.
 	Supports(req Request) error
 }
@@ -92,7 +92,7 @@ type ColumnWriter interface {
 // ColumnChange has the new columns of one chunk, for WriteColumns.
 type ColumnChange struct {
 	Chunk sheaf.ID
-	// Columns replace all columns of the chunk. They are sorted by name.
+	// Columns replace all columns of the chunk. The caller sorts them by name.
 	Columns []Column
 }
 
@@ -103,7 +103,7 @@ type Emptier interface {
 	Empty(ctx context.Context) error
 }
 
-// Stats describes the content of a store.
+// Stats has numbers about the content of a store.
 type Stats struct {
 	Chunks  int              `json:"chunks"`
 	Bytes   int64            `json:"bytes"`           // on disk, 0 when unknown
@@ -160,8 +160,8 @@ type Recall struct {
 
 // RecallMeter is implemented by stores that can measure their recall.
 type RecallMeter interface {
-	// Recall compares searches with brute force over the stored vectors, and over the original
-	// vectors if o gives them. It returns one result for each vector field, by name.
+	// Recall compares searches with brute force over the stored vectors, and over the original vectors if o gives them. It
+	// returns one result for each vector field, sorted by name.
 	Recall(ctx context.Context, o RecallOptions) ([]Recall, error)
 }
 

@@ -42,8 +42,8 @@ type FacetValue struct {
 	Chunks int
 }
 
-// NewFacet makes the facet of a column from the counts of its values. Values with equal counts are sorted by
-// Value.Compare, then by their text.
+// NewFacet makes the facet of a column from the counts of its values, and keeps the first limit values. It sorts values
+// with equal counts by Value.Compare, then by text.
 func NewFacet(column string, counts map[sheaf.Value]int, limit int) Facet {
 	f := Facet{Column: column, Distinct: len(counts), Values: make([]FacetValue, 0, len(counts))}
 	for v, n := range counts {
@@ -58,8 +58,8 @@ func NewFacet(column string, counts map[sheaf.Value]int, limit int) Facet {
 
 // Sorter is implemented by stores that can order matching chunks by a column instead of by score.
 type Sorter interface {
-	// Sorted returns at most req.Limit matching chunks in the given order, with the scores that
-	// Retrieve gives them. Vector requests fail with sheaf.ErrUnsupported.
+	// Sorted returns the first req.Limit matching chunks in the order by, with the scores that Retrieve gives them. Vector
+	// requests fail with sheaf.ErrUnsupported.
 	Sorted(ctx context.Context, req Request, by Order) (sheaf.Ranking, error)
 }
 

@@ -109,7 +109,7 @@ type TextRequest struct {
 	Fields []FieldWeight
 	// Combine says how the scores of a chunk in several fields become one score.
 	Combine Combine
-	// TieBreaker, 0..1, is the weight of all fields except the best one under CombineBest.
+	// TieBreaker, 0..1, is the weight of all fields except the best field under CombineBest.
 	TieBreaker float64
 	// Statistics says over which chunks idf and average length are computed.
 	Statistics Statistics
@@ -157,7 +157,7 @@ const (
 	StatisticsCandidates
 )
 
-// CountsAmong reports whether the statistics count only some of the chunks.
+// CountsAmong reports whether the request restricts the chunks over which its statistics are computed.
 func (r *Request) CountsAmong() bool {
 	switch {
 	case r.Text == nil:

@@ -6,8 +6,8 @@ import (
 	"sheaf"
 )
 
-// ErrMadeOtherwise means that this program made the store with other settings than the requested ones. Empty the
-// store and fill it again, or choose another place. It wraps sheaf.ErrInvalid.
+// ErrMadeOtherwise means that this program made the store with other settings than the requested settings. The user
+// must empty the store and fill it again, or choose another place. It wraps sheaf.ErrInvalid.
 var ErrMadeOtherwise = fmt.Errorf("%w", sheaf.ErrInvalid)
 
 // VectorField is a vector field of a store: its name, its model and its number of dimensions.

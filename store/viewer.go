@@ -3,8 +3,8 @@ package store
 import "context"
 
 // Viewer says for whom a request is made: a tenant, people and groups. Filters already hide the documents that the
-// viewer may not see. PostgreSQL with row-level security hides them again, so that one faulty check alone reveals
-// nothing.
+// viewer may not see. PostgreSQL with row-level security also hides these documents, so that one faulty check alone
+// reveals nothing.
 type Viewer struct {
 	// Tenant is the viewer's tenant, or "" for documents without a tenant. With AnyTenant all tenants are visible.
 	Tenant    string

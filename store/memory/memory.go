@@ -23,7 +23,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// Backend is the store. Make one with New.
+// Backend is a store in memory. [New] makes it.
 type Backend struct {
 	analyzer *analysis.Analyzer
 	wanted   *wantedTerms // nil keeps every term
@@ -55,7 +55,7 @@ func New(a *analysis.Analyzer) *Backend {
 }
 
 // KeepLengths makes scores use rounded lengths: kept(n) for a field of n terms, and max(n, kept(n)) in averages. So the
-// store behaves like a server that rounds lengths of padded fields. Call KeepLengths before any other method.
+// store scores like a server that pads fields and rounds their lengths. Call KeepLengths before any other method.
 func (b *Backend) KeepLengths(kept func(length int) int) { b.kept = kept }
 
 // CountAllChunks makes idf count all chunks, even those without the field. Call it before any other method.

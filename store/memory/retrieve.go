@@ -79,7 +79,7 @@ func (b *Backend) find(req store.Request, scores bool) (sheaf.Ranking, error) {
 	return out, nil
 }
 
-// matchesBlank reports whether n may match a chunk that has none of the query's words.
+// matchesBlank reports whether n may match a chunk without any word of the query, as a Bool with All does.
 func matchesBlank(n storekit.Node) bool {
 	b, ok := n.(storekit.Bool)
 	return ok && (b.All || slices.ContainsFunc(b.Must, matchesBlank) || slices.ContainsFunc(b.Should, matchesBlank))
@@ -104,7 +104,8 @@ func (b *Backend) allowedChunks(req store.Request) []*chunk {
 	return out
 }
 
-// similar returns the allowed chunks that have vectors in the field. Their scores are those of their best passages.
+// similar returns a hit for each allowed chunk that has vectors in the field. The score of the hit is the score of its
+// best passage.
 func (b *Backend) similar(req *store.VectorRequest, allowed []*chunk) (sheaf.Ranking, error) {
 	if _, err := (store.VectorField{Dims: b.dims[req.Field]}).Answers(req); err != nil {
 		return nil, err

@@ -332,8 +332,8 @@ func (f *field) hasShiftsWithin(tokens []storekit.Token, low, slop int) bool {
 	return true
 }
 
-// expand adds to out, in each field, the score of the accepted term with the highest score. Of terms with equal scores,
-// it takes the first in byte order. It returns false if no field has an accepted term.
+// expand adds to out, in each field, the highest score of the terms that e accepts. Of terms with equal scores, it
+// takes the first in byte order. It returns false if no field has a term that e accepts.
 func (s *scorer) expand(out *parts, e storekit.Expand, c *chunk) bool {
 	accepted := map[string]float64{}
 	for _, i := range e.Fields {

@@ -87,7 +87,7 @@ func (v *vocabulary) make(raw string) *word {
 }
 
 // analyze returns the analyzed field for a text. If the last chunk had the same text in this field, both chunks share
-// the result. Chunks of one document often do, which saves memory.
+// the result. This saves memory, because chunks of one document often have equal texts.
 func (v *vocabulary) analyze(f store.Field) *field {
 	last, ok := v.lastTexts[f.Name]
 	if !ok || last.text != f.Text {

@@ -21,7 +21,7 @@ const maxTerms = 10_000
 // number, learn empties the cache.
 const maxRemembered = 1_000_000
 
-// learn adds words to the dictionary, except cached ones. Adding a present term is harmless.
+// learn adds words to the dictionary, except cached words. Adding a word that the dictionary has is harmless.
 func (s *Store) learn(ctx context.Context, words map[string]bool) error {
 	s.mu.Lock()
 	if len(s.terms.words) > maxRemembered {

@@ -82,7 +82,7 @@ func (s *Store) examineHealth(ctx context.Context) store.Finding {
 }
 
 // examineClock compares this machine's clock with the clock of each node. The servers send no Date header, so
-// examineClock asks each node for its time. A time between request and answer counts as no difference.
+// examineClock asks each node for its time. If this time is between the request and the answer, there is no difference.
 func (s *Store) examineClock(ctx context.Context) store.Finding {
 	var stats struct {
 		Nodes map[string]struct{ Timestamp int64 }

@@ -13,7 +13,7 @@ var (
 	nothing    = object{"match_none": object{}}
 )
 
-// filter returns the server's query for f. It does not change scores.
+// filter returns the server's query for f. The query does not change scores.
 func (s *Store) filter(f sheaf.Filter) (object, error) {
 	switch f := f.(type) {
 	case sheaf.And:

@@ -9,9 +9,9 @@ import (
 	"sheaf"
 )
 
-// A name may be an alias, which another process can give to another index at any time. A store therefore stays with the
-// index that the name had when it opened. It follows the name to an index with the same settings. In an index with
-// other settings it would read nonsense and write wrong data.
+// A name may be an alias, which another process can give to another index at any time. If the other index has the same
+// settings, an open store follows the name. Otherwise the store keeps the old index: in the other index, it would read
+// nonsense and write wrong data.
 
 // place has the real names of an index and its dictionary, not aliases.
 type place struct{ index, terms string }

@@ -201,8 +201,8 @@ func (s *Store) nearestQuery(req *store.Request, clauses []any) (object, error) 
 	return query, nil
 }
 
-// From manyWithin IDs in Request.Within on, the query finds passages by a second search over all vectors. Elasticsearch
-// is faster with this search than with a look-up of the list for each hit.
+// If Request.Within has manyWithin IDs or more, the query finds passages by a second search over all vectors.
+// Elasticsearch is faster with this search than with a look-up of the list for each hit.
 const manyWithin = 500
 
 // maxNear is the largest number of nearest vectors that Elasticsearch finds without a script.
@@ -277,7 +277,8 @@ func (w *words) scoring(n storekit.Node) storekit.Node {
 	return out
 }
 
-// node returns the query of part n, restricted to fields; nil means all fields. It returns nil if nothing can match.
+// node returns the query of part n, restricted to fields. If fields is nil, the query searches all fields. It returns
+// nil if nothing can match.
 func (w *words) node(n storekit.Node, fields []int) object {
 	switch n := n.(type) {
 	case storekit.Term:
@@ -298,7 +299,7 @@ func (w *words) node(n storekit.Node, fields []int) object {
 	return nil
 }
 
-// among returns the numbers in own that are also in fields; a nil fields has all numbers.
+// among returns the numbers in own that are also in fields. If fields is nil, it returns own.
 func among(own, fields []int) []int {
 	return slices.DeleteFunc(slices.Clone(own), func(f int) bool { return fields != nil && !slices.Contains(fields, f) })
 }

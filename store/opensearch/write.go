@@ -28,7 +28,7 @@ const (
 	// bulkAttempts is the smallest number of attempts of an action while the server is too busy. There are more attempts
 	// as long as the timeout of the write allows.
 	bulkAttempts = 5
-	// bulkAnswer selects the parts of the answer to a bulk request that are needed.
+	// bulkAnswer makes the server send only the needed parts of the answer to a bulk request.
 	bulkAnswer = "?filter_path=errors,items.*.status,items.*.error"
 )
 

@@ -13,7 +13,8 @@ import (
 	"sheaf/store"
 )
 
-// fail adds the operation what to err. An error of the driver also gets a category of package sheaf, unless it has one.
+// fail adds what, the name of the operation, to err. An error of the driver also gets a category of package sheaf,
+// unless it has one.
 func fail(what string, err error) error {
 	if err == nil {
 		return nil

@@ -336,7 +336,8 @@ func (w *load) intern(ctx context.Context, chunks []chunk) error {
 	return nil
 }
 
-// internTerms is a query that adds missing terms, and returns the numbers of all. Only one writer runs at a time.
+// internTerms is a query that adds missing terms and returns the numbers of all terms. It needs no lock, because only
+// one writer runs at a time.
 const internTerms = `WITH known AS (SELECT id, text FROM unnest($1::text[]) AS word JOIN term ON text = word),
 	fresh AS (INSERT INTO term (text) SELECT word FROM unnest($1::text[]) AS word
 		WHERE word NOT IN (SELECT text FROM known) RETURNING id, text)

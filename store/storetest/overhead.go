@@ -124,9 +124,9 @@ func (t *Tap) send(ctx context.Context, s Sent) error {
 	return err
 }
 
-// Overhead compares queries through this program with sending the bare requests of these queries. The requests of one
-// round run at once, because only later rounds need their answers. It reports what the function [Overhead] reports, and
-// the number of rounds for each query.
+// Overhead compares queries through this program with sending only the HTTP requests of these queries. It sends the
+// requests of one round at once, because only later rounds need their answers. It reports what the function [Overhead]
+// reports, and the number of rounds for each query.
 func (t *Tap) Overhead(b *testing.B, queries int, whole func(query int) error) {
 	b.Helper()
 	requests := make([][]Sent, queries)
@@ -167,9 +167,9 @@ func (t *Tap) rounds(ctx context.Context, list []Sent) error {
 	return nil
 }
 
-// Fill compares a write of chunks with sending the requests of a write again. fills selects the requests to send again.
-// fresh opens an empty store through t, and returns the name of the store's place. A request that is sent again
-// contains the place of the newest store instead of the first one.
+// Fill compares a write of chunks with sending only the requests of an earlier write. fills selects these requests.
+// fresh opens an empty store through t, and returns the name of the store's place. In a repeated request, Fill replaces
+// the place of the first store by the place of the newest store.
 func (t *Tap) Fill(b *testing.B, chunks []store.Chunk, fresh func() (st store.Backend, place string),
 	fills func(s Sent) bool) {
 	b.Helper()

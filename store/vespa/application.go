@@ -25,14 +25,14 @@ var pages = sync.OnceValue(func() *template.Template {
 })
 
 // maxHits is the largest number of hits of one query that the application allows. It is twice store.MaxLimit, so that
-// equal scores can be ordered.
+// the store can sort equal scores by ID.
 const maxHits = 2 * store.MaxLimit
 
 // TwoPhases is a ranking in two phases on the server, as in the profile onyx-vespa. The values are defaults that a
 // query may change, except Floor.
 type TwoPhases struct {
-	// Alpha is the weight of meaning against words, and KeywordAlpha the same for queries of keywords. Ratio is the
-	// weight of the title against the content.
+	// Alpha is the weight of meaning against words. KeywordAlpha replaces Alpha for queries that consist of keywords.
+	// Ratio is the weight of the title against the content.
 	Alpha, KeywordAlpha, Ratio float64
 	// Decay is the rate at which documents lose score with age. Floor is the smallest factor of old documents.
 	Decay, Floor float64

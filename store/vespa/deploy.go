@@ -48,7 +48,7 @@ func (s *Store) deploy(ctx context.Context) error {
 // waitPause is roughly the pause between two requests for the state of the container.
 const waitPause = 200 * time.Millisecond
 
-// wait waits until the server's container knows the schema, some time after a deployment.
+// wait waits until the server's container knows the schema. After a deployment, this takes some time.
 func (s *Store) wait(ctx context.Context) error {
 	for {
 		err := s.verify(ctx)

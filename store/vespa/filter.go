@@ -144,7 +144,7 @@ func anyOf(q *query, field string, words []string) string {
 }
 
 // between returns the condition for a range of numbers. One element of the field "numbers" must meet the whole
-// condition, so both bounds apply to the same value. A range of texts is sheaf.ErrUnsupported.
+// condition, so both bounds apply to the same value. For a range of texts, between returns sheaf.ErrUnsupported.
 func (s *Store) between(q *query, f sheaf.Range) (string, error) {
 	kind, ok := f.Kind()
 	if !ok {

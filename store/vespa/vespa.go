@@ -1,5 +1,5 @@
-// Package vespa keeps chunks in Vespa. The document API writes them, the search API finds them by YQL. Its main type
-// is [Store]; [Options.Application] is the application package that a Vespa installation runs for it.
+// Package vespa keeps chunks in Vespa. The document API writes them, the search API finds them by YQL. Its main type is
+// [Store]; [Options.Application] returns the application package that a Vespa server must run for the store.
 //
 // The schema has the analyzer's own terms, so that words match as in the embedded engine. It has every column as words
 // (package storekit). The user's text is never part of a query: the YQL names parameters that contain it. The

@@ -37,8 +37,8 @@ type Cursor struct {
 // ordinalBytes is the number of bytes of one entry in the list of the last ordinals of blocks.
 const ordinalBytes = 3
 
-// flagCounted marks a list without impacts and positions. The lower bits of the same byte hold two widths: of offsets
-// of blocks, and of offsets of positions.
+// flagCounted marks a list without impacts and positions. The lower bits of the same byte hold two widths in bytes. One
+// is the width of offsets of blocks, the other is the width of offsets of positions.
 const flagCounted = 1 << 6
 
 // Reset makes c walk a list whose ordinals are all below limit. The cursor is then before the first posting. To move
@@ -68,7 +68,7 @@ func (c *Cursor) ResetOver(ordinals []uint32) {
 	c.lasts = append(c.lasts, 0, 0, 0, 0)
 }
 
-// Rewind moves the cursor back to the beginning of the list. It keeps what is decoded.
+// Rewind moves the cursor back to the beginning of the list. It keeps the decoded block.
 func (c *Cursor) Rewind() {
 	if c.err == nil {
 		c.shallow, c.i = 0, 0
@@ -117,7 +117,7 @@ func (c *Cursor) fail(where string) {
 	c.current, c.i, c.n = -1, 0, 0
 }
 
-// Err returns the fault that ended the list early; it wraps ErrCorrupt.
+// Err returns the fault that ended the list early, or nil. The fault wraps ErrCorrupt.
 func (c *Cursor) Err() error { return c.err }
 
 // DF returns the number of postings in the list.
@@ -211,7 +211,8 @@ func (c *Cursor) Block() []uint32 {
 	return c.docs[:c.n]
 }
 
-// Frequencies returns the frequencies of the ordinals that Block returned. Each is at least 1.
+// Frequencies returns the frequencies of the ordinals that Block returned, each at least 1. After a fault it returns
+// none.
 func (c *Cursor) Frequencies() []uint32 {
 	c.decodeFrequencies()
 	return c.frequencies[:c.n]

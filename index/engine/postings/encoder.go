@@ -69,7 +69,7 @@ func (e *Encoder) AddCounts(list []Occurrence) {
 	}
 }
 
-// add appends a posting. Unless counted is set, its positions are the last ones in e.all.
+// add appends a posting. Unless counted is set, the posting's positions are at the end of e.all.
 func (e *Encoder) add(ordinal, length, frequency uint32, counted bool) {
 	if e.df == 0 {
 		e.counted, e.positions = counted, e.positions[:0]

@@ -69,8 +69,9 @@ func packFrame(dst []byte, values []uint32, width uint) []byte {
 	return dst
 }
 
-// These are penalties in bits for an exception (a value with more bits than its frame). Decoding an exception takes
-// time. Without penalties, frames would be a little smaller and queries slower.
+// These are penalties in bits for an exception (a value with more bits than its frame). onePenalty is for one bit more,
+// morePenalty for several. Decoding an exception takes time. Without penalties, frames would be a little smaller and
+// queries slower.
 const (
 	onePenalty  = 4
 	morePenalty = 8

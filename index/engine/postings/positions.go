@@ -112,8 +112,7 @@ func (w *positionWriter) append(dst []byte, frequencies, lengths, all []uint32) 
 	return out
 }
 
-// sameAsBefore reports whether all[at:at+n] equals the list that ends before index at. before is the length of that
-// list.
+// sameAsBefore reports whether the list all[at:at+n] equals the list before it, which has the length before.
 func sameAsBefore(all []uint32, at, n, before int) bool {
 	return n == before && all[at] == all[at-n] && slices.Equal(all[at:at+n], all[at-n:at])
 }
@@ -175,8 +174,8 @@ func (p *PositionReader) begin(c *Cursor) bool {
 	return p.how.read(&p.bits)
 }
 
-// decode reads the positions of the block's postings, up to and including number last. It returns false if they are
-// damaged.
+// decode reads the positions of the block's postings, up to and including number last. It returns false if the
+// positions are damaged.
 func (p *PositionReader) decode(c *Cursor, last int) bool {
 	if c.decodeFrequencies(); last >= c.n { // c may have left the block and returned
 		return false

@@ -35,7 +35,7 @@ var lanesOf = func() (table [widest + 1]lanes) {
 	return table
 }()
 
-// constant has the values of a frame without packed bits: each value equals add.
+// constant[add] has the values of a frame of width 0: each value equals add.
 var constant = func() (values [2][BlockLen]uint32) {
 	for i := range values[1] {
 		values[1][i] = 1

@@ -59,8 +59,8 @@ func NewBuilder(fields []string) *Builder {
 	return b
 }
 
-// Reset empties b, but keeps the terms and their numbers, because later chunks use most of them again. Other builders
-// can use the memory of the occurrences.
+// Reset empties b, but keeps the terms and their numbers, because later chunks use most of them again. It releases the
+// memory of the occurrences.
 func (b *Builder) Reset() {
 	b.free()
 	b.known, b.heap = 0, 0
@@ -236,7 +236,7 @@ func (b *Builder) RemoveDocument(doc string) {
 // Len returns how many chunks are not removed.
 func (b *Builder) Len() int { return len(b.ids.Items) - len(b.dead) }
 
-// TermBytes returns the approximate memory of the terms.
+// TermBytes returns the approximate memory of the terms, in bytes.
 func (b *Builder) TermBytes() int64 { return b.names.bytes() + b.sorted.Bytes() }
 
 // Empty reports whether no chunk has begun since Reset.
@@ -264,7 +264,7 @@ func (b *Builder) offHeapBytes() int64 {
 	return n
 }
 
-// These are the bytes of memory that Flush needs, without those that flushing adds:
+// These are the bytes of memory that Flush needs, besides those that the method flushing adds:
 //   - flushTerm for the dictionary entry of each term
 //   - flushChunk for the identifiers of each chunk, with their order and ranks
 const (

@@ -44,7 +44,7 @@ type Bound struct {
 	Open  bool // excludes the value itself
 }
 
-// ColumnRange adds to a set the chunks with a value of this kind between two bounds. At least one bound must be set.
+// ColumnRange adds to a set the chunks with a value of this kind between low and high. A nil bound is no limit.
 func (r *Reader) ColumnRange(set Bitset, column string, kind byte, low, high *Bound) error {
 	prefix := append(appendColumn(nil, column), kind)
 	start := prefix

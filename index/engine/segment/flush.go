@@ -14,7 +14,7 @@ import (
 // Flush writes the chunks of builders as one segment file and syncs the file. The chunks of a builder come after the
 // chunks of the builder before. All builders must have the same fields. Identifiers must be unique, and at least one
 // chunk must not be removed. Flush fails with ErrTooLarge if one segment cannot hold all chunks, and never changes the
-// builders. It uses up to spare bytes more memory than builders report. More memory makes it faster.
+// builders. It uses up to spare bytes more memory than Builder.Bytes reports. More memory makes it faster.
 func Flush(fs vfs.FS, path string, spare int64, builders ...*Builder) error {
 	return flush(fs, path, kind, spare, builders)
 }
@@ -243,7 +243,8 @@ func (f *flusher) vectorFields() []flushField {
 	return fields
 }
 
-// measure checks that the parts of the field fit together. If depth is set, it then finds the depth for searches.
+// measure checks that the parts of the field fit together. If depth is set, it then measures the field's depth for
+// searches; see [vector.Depth].
 func (f *flushField) measure(depth bool) {
 	var parts []vector.Part
 	for _, p := range f.parts {

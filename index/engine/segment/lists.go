@@ -9,7 +9,7 @@ import (
 )
 
 // termLists are the encoded posting lists of consecutive terms, without the parts that depend on earlier lists in the
-// file. Several goroutines each fill one. They are then written one after another.
+// file. Each goroutine fills its own termLists; fileWriter.lists then writes them in order.
 type termLists struct {
 	encoder   postings.Encoder
 	run       bool // lists are those of a run
@@ -22,8 +22,8 @@ type termLists struct {
 	err       error
 }
 
-// listedTerm is a term with posting lists, which start at index start of the slice bytes. Its entries end at index end
-// of the slice entries. mask has a bit for each field with the term.
+// listedTerm is a term with posting lists, which start at termLists.bytes[start]. Its entries end before
+// termLists.entries[end]. mask has a bit for each field with the term.
 type listedTerm struct {
 	name  string
 	start int
@@ -104,7 +104,7 @@ type recentMasks [recentCount]uint64
 
 const (
 	recentCount = 3
-	recentBits  = 2 // bits of an index into them; recentCount means another mask
+	recentBits  = 2 // bits of an index in recentMasks; recentCount means another mask
 	// maxCode is the largest possible first number of a dictionary entry.
 	maxCode = 2*maxChunks + 1
 )
@@ -117,7 +117,7 @@ func (m *recentMasks) use(i int) uint64 {
 	return mask
 }
 
-// add puts a new mask at the front.
+// add puts a new mask at the front, and returns it.
 func (m *recentMasks) add(mask uint64) uint64 {
 	m[recentCount-1] = mask
 	return m.use(recentCount - 1)

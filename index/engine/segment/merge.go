@@ -168,8 +168,8 @@ func (m *merger) lengths() error {
 	return nil
 }
 
-// identifiers merges the tables of identifiers and of documents, in the order of their keys. It never has a whole table
-// in memory.
+// identifiers merges the tables of identifiers and of documents, in the order of their keys. It has only one merged
+// table in memory at a time.
 func (m *merger) identifiers() error {
 	var ids tableWriter
 	defer ids.free()

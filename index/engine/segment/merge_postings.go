@@ -9,14 +9,14 @@ import (
 	"sheaf/index/engine/postings"
 )
 
-// mergeRange is the approximate size, in bytes, of the posting lists in a range of terms. A goroutine collects a range
-// and then writes it.
+// mergeRange is the approximate size, in bytes, of the posting lists in a range of terms. A goroutine encodes a range
+// in memory before the range is written.
 const mergeRange = 256 << 10
 
 // GoroutineBytes is the approximate memory that a merge needs for each goroutine: two encoded ranges, and encoders.
 const GoroutineBytes = 6 * mergeRange
 
-// postings merges the terms of all sources and their posting lists, one range of terms after another.
+// postings merges the terms of all sources and their posting lists. Several goroutines merge ranges of terms.
 func (m *merger) postings() error {
 	counts, err := m.countLetters()
 	if err != nil {

@@ -333,7 +333,7 @@ func (r *Reader) EachID(f func(id []byte, ordinal uint32) error) error {
 	return c.err
 }
 
-// EachShared calls f with the two ordinals of every identifier that is in both a and b. It skips ranges of identifiers.
+// EachShared calls f for every identifier that is in both a and b, with its ordinals. It skips ranges of identifiers.
 // If all identifiers of a come before those of b, one look-up is enough.
 func EachShared(a, b *Reader, f func(inA, inB uint32)) error {
 	x, y := tableCursor{}, tableCursor{}
@@ -454,7 +454,7 @@ func (t *Terms) Reset(r *Reader) {
 // Next moves to the next term. It returns false at the end and after a fault.
 func (t *Terms) Next() bool { return t.cursor.next() && t.decode() }
 
-// Seek moves to the first term at or after key. It returns false without such a term.
+// Seek moves to the first term at or after key. It returns false without such a term, and after a fault.
 func (t *Terms) Seek(key []byte) bool {
 	// Places of lists are summed up from the beginning of the block.
 	t.cursor.toBlock(key)
@@ -476,7 +476,7 @@ func (t *Terms) Key() []byte { return t.cursor.key }
 // Term returns the posting lists of the current term, valid until the next move.
 func (t *Terms) Term() *Term { return &t.term }
 
-// Err returns the fault that ended the walk.
+// Err returns the fault that ended the walk, or nil.
 func (t *Terms) Err() error { return t.cursor.err }
 
 func (t *Terms) decode() bool {

@@ -13,7 +13,7 @@ func FlushRun(fs vfs.FS, path string, spare int64, builders ...*Builder) error {
 	return flush(fs, path, runKind, spare, builders)
 }
 
-// OpenRun opens a run. The caller can find its chunks and merge it.
+// OpenRun opens a run. The caller can find the chunks of the run and merge them, but cannot search them.
 func OpenRun(fs vfs.FS, path string) (*Reader, error) {
 	return openKind(fs, path, runKind)
 }

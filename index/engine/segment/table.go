@@ -338,8 +338,9 @@ func (c *tableCursor) readPayload() bool {
 	return true
 }
 
-// eachRun calls f with the bounds of every run of the current entry; they must not exceed n. In a table of bytes, the
-// payload is runs. In a table of numbers, the number is the only run. eachRun returns false if the entry is damaged.
+// eachRun calls f with the bounds of every run of the current entry; the bounds must not exceed n. In a table of bytes,
+// the payload has the runs. In a table of numbers, the number is the only run. eachRun returns false if the entry is
+// damaged.
 func (c *tableCursor) eachRun(n int, f func(start, end int)) bool {
 	switch c.table.kind {
 	case tableOfBytes:
@@ -380,9 +381,9 @@ func (c *tableCursor) seek(target []byte) bool {
 }
 
 // skipToward moves to the next entry without reading the payload. The cursor must be before target. same is how many
-// bytes the cursor's key shares with target. reached reports whether the new entry is at or after target. If reached is
-// false, the cursor's key may be out of date, because comparing lengths was enough. ok is false at the end and after a
-// fault.
+// bytes the cursor's key shares with target; skipToward updates this number. reached reports whether the new entry is
+// at or after target. If reached is false, the cursor's key may be out of date, because comparing lengths was enough.
+// ok is false at the end and after a fault.
 func (c *tableCursor) skipToward(target []byte, same *int) (reached, ok bool) {
 	if !c.step() {
 		return false, false

@@ -102,7 +102,7 @@ func (w *fileWriter) lengths(fields []string, lengths [][]uint32) {
 }
 
 // lengthWidth returns how many bytes a length takes. It returns 0 if few chunks have the field. It returns 2 if more
-// than one length in 256 is too long for one byte: finding those takes time. Otherwise it returns 1.
+// than one length in 256 is too long for one byte. Finding longer lengths takes time. Otherwise it returns 1.
 func lengthWidth(lengths []uint32) int {
 	long, some := 0, 0
 	for _, n := range lengths {

@@ -165,7 +165,7 @@ func aligned(size int) []byte {
 	return b[skip : skip+size : skip+size]
 }
 
-// readAll is Map on platforms that cannot map files: it reads the file.
+// readAll returns the content of a file as a Mapping on the heap, for platforms that cannot map files.
 func readAll(f *os.File, size int) (Mapping, error) {
 	data := aligned(size)
 	if _, err := io.ReadFull(f, data); err != nil {

@@ -12,7 +12,8 @@ const nonBlocking = 0
 
 func mapFile(f *os.File, size int) (Mapping, error) { return readAll(f, size) }
 
-// lockFile returns an error. Without a lock, two writers could destroy each other's work.
+// lockFile returns an error, because this package has no locks for this system. Without a lock, two writers could
+// destroy each other's work.
 func lockFile(*os.File) error { return errors.ErrUnsupported }
 
 func syncDir(string) error { return nil }

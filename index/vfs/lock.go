@@ -14,7 +14,7 @@ var ErrLocked = errors.New("locked")
 
 var errTooLarge = errors.New("file is too large for this machine's address space")
 
-// errLockHeld means that another process holds the lock. Other errors of lockFile mean that the file system has no
+// errLockHeld means that another process holds the lock. Any other error of lockFile means that the file system has no
 // locks.
 var errLockHeld = errors.New("held")
 

@@ -26,7 +26,7 @@ type Mem struct {
 	crashed bool
 }
 
-// memNode is the content of a file. It does not have the name.
+// memNode is the content of a file, without its name.
 type memNode struct {
 	data    []byte
 	synced  []byte // data at the last Sync

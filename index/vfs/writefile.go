@@ -10,8 +10,9 @@ import (
 )
 
 // WriteFile replaces the file at path, or creates it. It writes and syncs a temporary file in the same folder, and then
-// renames that file. So readers find either the whole old content or the whole new content, even after a crash. After a
-// sync of the folder, a crash always leaves the new content. mode 0 means 0600: only the owner can read the file.
+// renames that file. So readers find either the whole old content or the whole new content, even after a crash. If the
+// caller syncs the folder afterwards, a crash always leaves the new content. mode 0 means 0600: only the owner can read
+// the file.
 func WriteFile(path string, content []byte, mode fs.FileMode) error {
 	file, err := os.CreateTemp(filepath.Dir(path), unfinished+"*")
 	if err != nil {
@@ -30,7 +31,7 @@ func WriteFile(path string, content []byte, mode fs.FileMode) error {
 	return nil
 }
 
-// unfinished is a part of the name of a file that WriteFile has not renamed yet.
+// unfinished begins the name of a file that WriteFile has not renamed yet.
 const unfinished = ".new-"
 
 // UnfinishedAge is the time after the last write when an unfinished file of WriteFile counts as abandoned.

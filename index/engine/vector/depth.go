@@ -103,9 +103,9 @@ func Measure(breathe func() error, parts []Part, queries int) (Depth, error) {
 	return d, nil
 }
 
-// Perturb adds 1.25 times the difference to - from to v, and restores unit length. v must have unit length; from and to
-// are other vectors of its set. A moved v is about as far from the old v as a real question is from its passage.
-// Perturb keeps what all vectors of a model have in common; a random direction would destroy it.
+// Perturb adds 1.25 * (to - from) to v, and restores unit length. v must have unit length; from and to are other
+// vectors of its set. A moved v is about as far from the old v as a real question is from its passage. Perturb keeps
+// what all vectors of a model have in common; a random direction would destroy it.
 func Perturb(v, from, to []float32) {
 	const share = 1.25
 	var square float64
@@ -143,7 +143,7 @@ func sampleOf(parts []Part, rng *rand.Rand, total int) ([]float32, error) {
 }
 
 // quantile returns the depth at which the share depthShare of the near rows survive. needed has the depth that each
-// near row needs; quantile sorts it.
+// near row needs; quantile sorts needed.
 func quantile(needed []int) int {
 	if len(needed) == 0 {
 		return 0

@@ -77,9 +77,9 @@ const (
 	roundGrowth = 8
 )
 
-// compareSurvivors scans all rows and compares the survivors with the query. The depth allowed rows with the best
-// estimates survive, or fewer. If o.Survivors is 0, it skips survivors that cannot be among the k nearest. Otherwise it
-// compares all survivors. all reports that no other row can be among the k nearest.
+// compareSurvivors scans all rows and compares the survivors with the query. Only allowed rows survive, at most depth:
+// those with the best estimates. If o.Survivors is 0, compareSurvivors skips survivors that cannot be among the k
+// nearest. Otherwise it compares all survivors. all reports that no other row can be among the k nearest.
 func (s *Set) compareSurvivors(ctx context.Context, w *worker, allowed []uint64, depth, k int, o Options) (all bool,
 	err error) {
 	job := scanJob{allowed: allowed, depth: depth, k: k, prune: o.Survivors == 0}

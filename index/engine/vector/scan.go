@@ -30,13 +30,13 @@ const (
 	stretchRows = 1 << 18
 	// cancelBlocks is the number of blocks after which a scan checks for cancellation. These blocks take about 0.1 ms.
 	cancelBlocks = 64
-	// Of each countedEvery neighboring estimates, a scan counts one. So it predicts how many rows an estimate selects.
-	// countedEvery is a power of two, and countedShift is 32 minus its binary logarithm.
+	// Of each countedEvery neighboring estimates, a scan counts one. From these counts it predicts how many rows have
+	// at least a certain estimate. countedEvery is a power of two, and countedShift is 32 minus its binary logarithm.
 	countedEvery = 32
 	countedShift = 27
 )
 
-// scanJob says what a scan selects: how many rows, for which query.
+// scanJob says which rows a scan selects.
 type scanJob struct {
 	allowed []uint64
 	depth   int // the most survivors
@@ -96,8 +96,7 @@ func (s *Set) scan(ctx context.Context, w *worker, job scanJob) error {
 	return ctx.Err()
 }
 
-// scanPart scans range number i, with the memory of c. The range has the rows from i*rows to (i+1)*rows, without the
-// last, but only rows that exist.
+// scanPart scans range number i, with the memory of c. The range has the existing rows i*rows <= row < (i+1)*rows.
 func (s *Set) scanPart(ctx context.Context, w *worker, c *scanner, job *scanJob, i, rows int) {
 	p := &w.parts[i]
 	p.nearest.floor, p.nearest.floored = w.nearest.floor, w.nearest.floored
@@ -246,7 +245,7 @@ func (c *scanner) estimate(ctx context.Context, s *Set, q *query, allowed []uint
 	return nil
 }
 
-// nextLower returns estimate - 1, or the lowest possible number if that is estimate.
+// nextLower returns estimate - 1. If estimate is the lowest possible number, nextLower returns estimate itself.
 func nextLower(estimate int32) int32 { return max(estimate, math.MinInt32+1) - 1 }
 
 // takeStretch takes the waiting rows of a stretch, the best estimates first. If job.prune is true, takeStretch compares
@@ -336,8 +335,8 @@ func has(set []uint64, i uint32) bool {
 	return int(i>>6) < len(set) && set[i>>6]>>(i&63)&1 != 0
 }
 
-// anyAllowed reports whether a row with from <= row < to may belong to an allowed chunk. It may also return true for
-// chunks without rows.
+// anyAllowed reports whether a row with from <= row < to may belong to an allowed chunk. It may also return true
+// because of an allowed chunk without rows.
 func (s *Set) anyAllowed(allowed []uint64, from, to int) bool {
 	low, high := uint32(from), uint32(to-1)
 	if !s.single() {

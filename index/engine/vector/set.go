@@ -18,8 +18,8 @@ const (
 	FirstBytes = 4
 )
 
-// Set has the vectors of one field. A vector is a row, and a row is a passage of a chunk, its owner. A Set does not
-// change and is safe for concurrent use. Its slices may be in a mapped file.
+// Set has the vectors of one field. Each vector is a row: a passage of a chunk, which is the owner of the row. A Set
+// does not change and is safe for concurrent use. Its slices may be in a mapped file.
 type Set struct {
 	Encoder *Encoder
 	Count   int    // rows

@@ -38,7 +38,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Manifest is one generation of a folder.
 type Manifest struct {
-	// Generation is the number of the generation. It begins at 1 and grows by at least one with every publication.
+	// Generation is the number of the generation, at least 1. The number grows with every publication.
 	Generation uint64
 	// Files are the names of the generation's files, inside the folder.
 	Files []string
@@ -192,8 +192,8 @@ func Open[T any](fsys vfs.FS, dir string, open func(Manifest) (T, error)) (T, Ma
 	}
 }
 
-// Sweep removes temporary files, and files of the writer that m does not name. owned reports whether the
-// writer has made a file with this name. On Windows, a file that a reader has open stays for the next Sweep.
+// Sweep removes temporary files, and files of the writer that m does not name. owned reports whether a file with this
+// name belongs to the writer. On Windows, a file that a reader has open stays for the next Sweep.
 func Sweep(fsys vfs.FS, dir string, m Manifest, owned func(name string) bool) error {
 	names, err := fsys.List(dir)
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package sectionfile is the container of all files that are written only once. Such a file has named sections, a
-// checksum for each page, and a table of contents at the end. It is written from front to back. Opening reads only the
-// table of contents, even of a large file. A section is a slice of the mapped file, and its pages are verified at first
-// use.
+// Package sectionfile reads and writes the container of all files that are written only once. Such a file has named
+// sections, a checksum for each page, and a table of contents at the end. It is written from front to back. Opening
+// reads only the table of contents, even of a large file. A section is a slice of the mapped file, and its pages are
+// verified at first use.
 //
 // The format is documented in doc/formats/sectionfile.md.
 package sectionfile

@@ -17,6 +17,7 @@ GOCACHE=$(go env GOCACHE) # the script changes XDG_CACHE_HOME, and Go would then
 export GOCACHE XDG_DATA_HOME="$work/data" XDG_CACHE_HOME="$work/cache" XDG_CONFIG_HOME="$work/config"
 
 go build -o "$work/sheaf" ./cmd/sheaf
+touch "$work/log"
 "$work/sheaf" serve --in examples/notes --addr 127.0.0.1:0 >"$work/log" 2>&1 &
 server=$!
 address=
@@ -46,6 +47,7 @@ picture() {
 }
 mkdir -p doc/pictures
 picture search 1000,560 "$address/?q=how+do+I+undo+a+commit"
+picture search-phone 500,640 "$address/?q=how+do+I+undo+a+commit"
 picture lab 1400,590 "$address/?view=lab&q=how+do+I+undo+a+commit"
 
 go test ./cmd/sheaf -run '^TestReadmeOutput$' -update-readme

@@ -36,8 +36,8 @@ func (a *app) serviceCommand() *cobra.Command {
 		GroupID: groupServe,
 		Short:   "Run sheaf serve as a service of this machine",
 		Long: `Installs sheaf serve as a service: with systemd on Linux, launchd on macOS and the
-service manager of Windows. Without --system it is a service of yours and needs no
-rights; on Windows it is always one of the system.`,
+service manager of Windows. Without --system it is your own service and needs no
+rights. On Windows it is always a service of the system.`,
 		Example: `  sheaf service install ~/notes --addr 127.0.0.1:7333
   sheaf service start
   sheaf service status
@@ -45,7 +45,7 @@ rights; on Windows it is always one of the system.`,
 	}
 	f := cmd.PersistentFlags()
 	f.StringVar(&o.name, "name", "sheaf", "name of the service")
-	f.BoolVar(&o.system, "system", runtime.GOOS == "windows", "a service of the system instead of yours")
+	f.BoolVar(&o.system, "system", runtime.GOOS == "windows", "a service of the system instead of your own")
 	cmd.AddCommand(a.serviceInstallCommand(&o), a.serviceUninstallCommand(&o), a.serviceStatusCommand(&o),
 		o.control("start", "Start the service", service.Service.Start),
 		o.control("stop", "Stop the service", service.Service.Stop),
@@ -357,11 +357,11 @@ func (o *serviceOptions) explain(verb string, err error) error {
 	err = sheaf.WithCategory(sheaf.ErrUnavailable, fmt.Errorf("%s the service %q: %w", verb, o.name, err))
 	switch {
 	case !o.system:
-		return withHint(err, "a service of yours needs a session: log in as yourself, not by su or sudo, or use --system")
+		return withHint(err, "your own service needs a session: log in as yourself, not by su or sudo, or use --system")
 	case runtime.GOOS == "windows":
 		return withHint(err, "run this as an administrator")
 	}
-	return withHint(err, "run this as an administrator, or leave out --system for a service of yours")
+	return withHint(err, "run this as an administrator, or leave out --system for your own service")
 }
 
 // systemdUnit returns the unit file of the service.

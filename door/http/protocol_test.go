@@ -152,9 +152,9 @@ func TestMetricsOfDocument(t *testing.T) {
 	s := start(t, notes, nil)
 	s.ask(t, "GET", "/v1/search?query=anchor", "")
 	_, body := s.ask(t, "GET", "/metrics", "")
-	page := "# Metrics\n\n`/metrics` of `sheaf serve` has these, for Prometheus. A histogram also has `_bucket`, `_sum` " +
-		"and `_count`.\nThis page is made from the program's own texts (`go test ./door/http -run TestMetricsOfDocument " +
-		"-update-metrics`).\n\n| metric | kind | is |\n|---|---|---|\n"
+	page := "# Metrics\n\n`sheaf serve --in examples/notes` has these for Prometheus, at http://127.0.0.1:7333/metrics." +
+		"\nA histogram also has `_bucket`, `_sum` and `_count`. The program's own texts make this page\n" +
+		"(`go test ./door/http -run TestMetricsOfDocument -update-metrics`).\n\n| metric | kind | is |\n|---|---|---|\n"
 	help := map[string]string{}
 	for line := range strings.Lines(string(body)) {
 		switch words := strings.SplitN(strings.TrimSpace(line), " ", 4); {

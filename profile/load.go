@@ -155,8 +155,8 @@ func isFile(name string) bool {
 	return strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
 }
 
-// Load reads the profile called name from the source find. If name ends in .yaml or .yml, Load reads this file. It then
-// looks for extended profiles first in the folder of the file, then in the source find.
+// Load reads the profile called name from the source find. If name ends in .yaml or .yml, Load reads this file. For a
+// file, it looks for extended profiles first in the folder of the file, then in find.
 func Load(name string, find Source) (*Profile, error) {
 	if find == nil {
 		find = In()
@@ -176,7 +176,7 @@ func Load(name string, find Source) (*Profile, error) {
 }
 
 // Parse reads and checks the profile in text. Errors show file as its name. The source find returns the profiles that
-// it extends. For every fault, Parse returns sheaf.ErrInvalid with file, line and column.
+// this profile extends. For every fault, Parse returns sheaf.ErrInvalid with file, line and column.
 func Parse(file string, text []byte, find Source) (*Profile, error) {
 	if find == nil {
 		find = In()

@@ -19,8 +19,8 @@ import (
 const MaxLimit = 10_000
 
 // Plan binds the profile to a query with this limit, 1..MaxLimit, and the parameters in set. It returns
-// sheaf.ErrInvalid for an unknown parameter or a value out of range. It also does so if the query makes a number of the
-// profile invalid.
+// sheaf.ErrInvalid for an unknown parameter or a value out of range. It also returns sheaf.ErrInvalid if the query
+// makes a number of the profile invalid.
 func (p *Profile) Plan(limit int, set map[string]string) (*Plan, error) {
 	if limit < 1 || limit > MaxLimit {
 		return nil, sheaf.Invalidf("limit is %d: must be within 1..%d", limit, MaxLimit)
@@ -75,8 +75,8 @@ func (p *Profile) planSources(plan *Plan, v values) {
 	}
 }
 
-// limit returns numbers of results for a query with these parameters. standard is the default, or 0 without a default.
-// most is the largest that the profile allows.
+// limit returns how many results a query with these parameters gets. standard is the default number, or 0 without a
+// default. most is the largest number that the profile allows.
 func (p *Profile) limit(set map[string]string) (standard, most int, err error) {
 	if p.limits == nil {
 		return 0, MaxLimit, nil

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Reference returns a Markdown page that describes the profile language. It is made from the decoder's tables and from
-// the built-in profiles.
+// Reference returns a Markdown page that describes the profile language. Its sources are the decoder's tables and the
+// built-in profiles.
 func Reference() (string, error) {
 	var b strings.Builder
 	b.WriteString(referenceHead)

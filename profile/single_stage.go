@@ -77,7 +77,7 @@ func NewStage(name string, set map[string]string, limit int, called string) (Ste
 	return steps[0], nil
 }
 
-// NewRunStage is [NewStage] for rankings of other systems. Such a ranking says only the ID of a chunk. If the stage
+// NewRunStage is [NewStage] for rankings of other systems. Such a ranking has only the IDs of chunks. If the stage
 // needs more, NewRunStage returns sheaf.ErrUnsupported. Errors show settings as flags.
 func NewRunStage(name string, set map[string]string, limit int) (Step, error) {
 	k := stageNamed(name)

@@ -64,8 +64,8 @@ type Tuning struct {
 	Fields map[string]map[string]string
 }
 
-// Text writes a profile that extends the profile called name and has the changes. The parameter about is a line that
-// says where the changes come from.
+// Text returns the text of a profile that extends the profile called name and has the changes. The parameter about is a
+// line that says where the changes come from.
 func (t Tuning) Text(name, about string) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, tunedHeader+"\nname: %s-tuned\nextends: %s\nabout: %s\n", name, quoteYAML(name), quoteYAML(about))

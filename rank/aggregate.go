@@ -21,8 +21,8 @@ const (
 
 // Aggregate replaces each hit by a target: its document or its parent. All hits with the same target become one hit
 // with the target's ID. The replaced hits become Constituents of the new hit, best first, without the target itself. In
-// each leg, the new hit has the best rank of the replaced hits. It has the passage of the best of them. Aggregate drops
-// hits that Env.Facts does not know.
+// each leg, the new hit has the best rank of the replaced hits. It has the passage of the best replaced hit. Aggregate
+// drops hits that Env.Facts does not know.
 //
 // Hits with equal scores are sorted by best rank in any leg, then by place in the input, then ID.
 type Aggregate struct {

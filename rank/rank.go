@@ -55,8 +55,8 @@ func (e Env) check(stage string, in sheaf.Ranking) error {
 	return in.Valid(stage)
 }
 
-// Facts tells stages about documents. A snapshot of the catalog implements Facts. Its answers do not change while a
-// query runs, and callers must not change them. Implementations are safe for concurrent use.
+// Facts tells stages about documents. A snapshot of the catalog implements Facts. The answers of Facts do not change
+// while a query runs, and callers must not change the answers. Implementations are safe for concurrent use.
 type Facts interface {
 	// Node returns the position of a chunk in its document. If there is no chunk with this ID, it returns nil.
 	Node(id sheaf.ID) *sheaf.Node

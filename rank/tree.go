@@ -91,8 +91,8 @@ type treeNode struct {
 	inside []int
 	// children are the children that match.
 	children []*treeNode
-	// hit means that the node is a hit. matched means that it is a hit or replaced its children. lifted means that it
-	// replaced other nodes. gone means that another node replaced it.
+	// hit means that the node is a hit. matched means that the node is a hit or replaced its children. lifted means that
+	// it replaced other nodes. gone means that another node replaced it.
 	hit, matched, lifted, gone bool
 }
 

@@ -195,8 +195,8 @@ type Sharded interface {
 
 // Mover is implemented by stores that are opened by a name, such as an alias, which may move later.
 type Mover interface {
-	// Moved returns an error if the name now leads to a store with other settings, otherwise nil. The open store
-	// continues to use the earlier place.
+	// Moved returns an error if the name now leads to a store with other settings, otherwise nil. The open store continues
+	// to use the place to which the name led before.
 	Moved() error
 }
 

@@ -10,7 +10,7 @@ import (
 // ErrForbidden means the server knows the user but refuses the operation. It wraps sheaf.ErrInvalid.
 var ErrForbidden = fmt.Errorf("%w", sheaf.ErrInvalid)
 
-// ErrKeptOut means the server does not let the user in. The password is wrong, or the database is missing. It wraps
+// ErrKeptOut means the server does not let the user in. Reasons are a wrong password or a missing database. It wraps
 // sheaf.ErrInvalid.
 var ErrKeptOut = fmt.Errorf("%w", sheaf.ErrInvalid)
 

@@ -176,8 +176,9 @@ func validateFilter(f sheaf.Filter, depth int) error {
 	return nil
 }
 
-// Validate fails with sheaf.ErrInvalid if b is invalid for every store. It is invalid if an ID or document is missing,
-// or a field appears twice. It is also invalid if a vector field has no passages, or a passage is no unit vector.
+// Validate fails with sheaf.ErrInvalid if b is invalid for every store. A batch is invalid if an ID or document is
+// missing, or if a field appears twice. It is also invalid if a vector field has no passages, or a passage is no unit
+// vector.
 func (b Batch) Validate() error {
 	for i := range b.Chunks {
 		c := &b.Chunks[i]

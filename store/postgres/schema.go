@@ -147,8 +147,8 @@ func (s *Store) create(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// lookedThrough returns the error for a schema that is in the search path of every connection. If the schema of
-// another store were removed, that store would use the tables of this one.
+// lookedThrough returns the error for a schema that is in the search path of every connection. If another store lost
+// its own schema, it would use the tables in this schema.
 func lookedThrough(schema string) error {
 	return sheaf.Invalidf("postgres: all stores of the database also read the schema %s, so a removed store would "+
 		"find its tables there: name another schema, as in ?schema=notes", schema)

@@ -32,7 +32,7 @@ type words struct {
 	allowedChunks string
 	allowedWithin bool
 	// countedChunks is the relation of the chunks over which statistics are computed; "" means all. countedWithin says
-	// that the list Within restricts them.
+	// that the list Within restricts these chunks.
 	countedChunks string
 	countedWithin bool
 }
@@ -344,8 +344,8 @@ func (w *words) bool(q storekit.Bool) string {
 	return w.restrict("("+strings.Join(names, " UNION ALL ")+")", q.MustNot, must)
 }
 
-// restrict adds a relation and returns its name. It keeps the rows of from whose chunks are in every relation of must
-// and match no part of not.
+// restrict adds a relation and returns its name. The relation has the rows of from whose chunks are in every relation
+// of must. No chunk matches a part of not.
 func (w *words) restrict(from string, not []storekit.Node, must []string) string {
 	var conditions []string
 	for _, name := range must {

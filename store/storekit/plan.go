@@ -36,7 +36,7 @@ type Term struct {
 }
 
 // Expand matches chunks that have a term similar to Text. If Distance is 0, a similar term begins with Text. Otherwise
-// a similar term is at most Distance edits from Text, and its first Same characters are those of Text. If Forms is
+// a similar term is at most Distance edits from Text, and begins with the first Same characters of Text. If Forms is
 // true, forms (see [FormMark]) match as terms do. In each field only the best matching term scores; see
 // [Expand.Weight].
 type Expand struct {

@@ -43,7 +43,7 @@ type Options struct {
 // limits has the Options with which each open store was opened.
 var limits sync.Map
 
-// Limited records the Options of a store that a test opened by itself.
+// Limited records the Options of b, a store that a test opened by itself, and returns b.
 func Limited(b store.Backend, o Options) store.Backend {
 	limits.Store(b, o)
 	return b

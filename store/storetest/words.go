@@ -52,7 +52,7 @@ func phrases(pairs ...string) (out []textCase) {
 	return out
 }
 
-// matches is like phrases, for words without quotes.
+// matches returns test cases as phrases does, but for words without quotes.
 func matches(pairs ...string) (out []textCase) {
 	for pair := range slices.Chunk(pairs, 2) {
 		out = append(out, textCase{sheaf.Match{Text: pair[0]}, pair[1]})

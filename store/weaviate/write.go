@@ -24,7 +24,7 @@ const (
 	maxBatchBytes = 4 << 20
 )
 
-// Write implements [store.Backend]. It writes new chunks and then removes old ones, so readers may briefly see both.
+// Write implements [store.Backend]. It writes new chunks and then removes old chunks, so readers may briefly see both.
 // After an error other than PartialError, a part of the batch may be in the store. To repair that, write the batch
 // again.
 func (s *Store) Write(ctx context.Context, batch store.Batch) error {

@@ -20,8 +20,7 @@ import (
 // DefaultCacheBytes is the size limit of the answer cache if Options set no limit.
 const DefaultCacheBytes = 32 << 20
 
-// answerAge is the longest time between two uses of a cached answer. After this time the cache does not return the
-// answer.
+// answerAge is the longest time between two uses of a cached answer. Later the cache does not return the answer.
 const answerAge = 10 * time.Minute
 
 // stamp identifies a state of the index: the generation of the catalog, and the version of the store. A store without
@@ -38,8 +37,7 @@ type answer struct {
 	request SearchRequest
 	query   sheaf.Query
 	result  *search.Result
-	// documents holds the documents of results of a scan of files. It is nil if the results are documents of the
-	// catalog.
+	// documents holds the documents of results that a scan of files found. For results from the catalog it is nil.
 	documents documents
 	scanned   *search.Scanned // for a person on this machine, if files were scanned
 	state     stamp

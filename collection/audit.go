@@ -213,9 +213,8 @@ func (a *auditor) round(ctx context.Context, number uint64, limit int) (err erro
 	return nil
 }
 
-// indexChanged reports whether the index changed after it had the stamp since. It waits a moment, in case another
-// process is writing. After maxLeaks confirmed leaks, it does not wait. If it cannot read the index, it returns true
-// and an error.
+// indexChanged reports whether the index changed after it had the stamp since. First it waits a moment, in case another
+// process is writing, unless there are maxLeaks confirmed leaks. An error from reading the index counts as a change.
 func (a *auditor) indexChanged(ctx context.Context, since stamp) (bool, error) {
 	select {
 	case a.c.given.turn <- struct{}{}: // a write of this process has ended
@@ -470,8 +469,7 @@ func (t *trial) target() (id sheaf.ID, doc *auditedDocument) {
 	return id, doc
 }
 
-// checkByID asks about one document by its ID. It checks that a hidden document gives the same error as a missing
-// document.
+// checkByID asks about one document by its ID. It checks that a hidden document gives the same error as a missing one.
 func (t *trial) checkByID(door string, ask func(id sheaf.ID) (any, error)) error {
 	id, doc := t.target()
 	out, err := ask(id)

@@ -105,8 +105,8 @@ func (t *trial) anyVisible(is func(d *auditedDocument) bool) bool {
 }
 
 // arithmetic checks that the numbers of an explanation count only visible documents. These numbers are the idf of
-// words, and the number of documents in a folder. scans says that the profile scans files, so arithmetic does not check
-// the idf.
+// words, and the number of documents in a folder. scans says that the profile scans files; then arithmetic skips the
+// idf.
 func (t *trial) arithmetic(door string, e *sheaf.Explanation, scans bool) {
 	rarest := math.Log(1 + (float64(t.chunks)-1+0.5)/(1+0.5))
 	switch {
@@ -199,7 +199,7 @@ func (t *trial) property(doc *auditedDocument) error {
 		if !ok || !isPlain(name) || query.Parse(name+":x", query.Options{}).Filter != nil {
 			continue
 		}
-		read, err := t.reader.read(t.ctx, name+":x") // also for others, which is cached
+		read, err := t.reader.read(t.ctx, name+":x")
 		if err != nil {
 			return err
 		}
@@ -236,8 +236,7 @@ func (t *trial) askSimilar() error {
 	return t.answer("beside", ids)
 }
 
-// unmet searches for a value that no document has. The answer then suggests existing values. unmet checks that they are
-// visible.
+// unmet searches for a value that no document has, and checks that the answer suggests only visible values.
 func (t *trial) unmet() error {
 	_, doc := t.target()
 	columns := []string{"tag", "path", "ext"}

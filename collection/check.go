@@ -15,9 +15,8 @@ import (
 )
 
 // Faults reads the whole index and lists its faults. If the server does not answer, Faults returns an error, because
-// the chunks on the server may be intact. If the last run was interrupted, Faults sets x.Stopped. If an older version
-// of the program read documents, Faults sets x.OutdatedRead. If the server has documents of another folder, it sets
-// x.Foreign.
+// the chunks on the server may be intact. After an interrupted run, Faults sets x.Stopped. If an older program read
+// documents, it sets x.OutdatedRead. If the server has documents of another folder, it sets x.Foreign.
 func (x *Index) Faults(ctx context.Context) ([]error, error) {
 	x.Stopped, x.Foreign, x.reached = "", "", nil
 	show, done := func(int64, int64) {}, func() {}

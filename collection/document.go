@@ -98,8 +98,8 @@ type ChunkInput struct {
 	Vectors [][]float32 `json:"vectors,omitempty" maxItems:"1000" min:"-1000000" max:"1000000" doc:"Vectors of passages."`
 }
 
-// DocumentPatch changes the fields of a document except its text. An absent field stays as it is. A list replaces the
-// whole earlier list.
+// DocumentPatch changes the fields of a document except its text. An absent field stays as it is. A list in the patch
+// replaces the list of the document.
 type DocumentPatch struct {
 	Title *string     `json:"title,omitempty" pattern:"@line" doc:"The title, if the text has none."`
 	Date  **time.Time `json:"date,omitempty" doc:"The date, if the text has none; null removes it."`

@@ -71,8 +71,7 @@ func unmet(field, format string, args ...any) error {
 	return &FieldError{Field: field, Err: fmt.Errorf("%w: "+format, append([]any{ErrPrecondition}, args...)...)}
 }
 
-// inField adds the name of a field to an error, and gives the error the category sheaf.ErrInvalid. For nil it returns
-// nil.
+// inField returns err with the name of a field and the category sheaf.ErrInvalid. For nil it returns nil.
 func inField(field string, err error) error {
 	if err == nil {
 		return nil
@@ -83,8 +82,8 @@ func inField(field string, err error) error {
 // inParameters works like inNamed for the field parameters.
 func inParameters(err error) error { return inNamed("parameters", err) }
 
-// inNamed works like inField for an error of a profile. If one parameter or setting in the field is wrong, the name of
-// the field also names this parameter.
+// inNamed works like inField for an error of a profile. If one parameter or setting in the field is wrong, the name
+// becomes field/parameter.
 func inNamed(field string, err error) error {
 	if wrong, ok := errors.AsType[*profile.ParameterError](err); ok {
 		field += "/" + pointerEscapes.Replace(wrong.Name)

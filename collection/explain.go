@@ -208,9 +208,8 @@ type Parameter struct {
 	OneOf   []string `json:"one_of" doc:"The allowed words; empty for a number."`
 }
 
-// Profiles lists the profiles in the folders, the built-in profiles, and the default profile of the collection, sorted
-// by name. It omits the default profile if its name is the path of a file. For an unreadable profile, the entry gives
-// the reason.
+// Profiles lists by name the profiles in the folders, the built-in profiles, and the default profile of the collection.
+// It omits a default profile whose name is the path of a file. For an unreadable profile, the entry gives the reason.
 func (c *Collection) Profiles() ([]Profile, error) {
 	infos, err := profile.List(c.o.ProfileDirs...)
 	if err != nil {

@@ -399,9 +399,8 @@ func salientText(doc *sheaf.Document, c *sheaf.Chunk, content []byte) salient.Te
 	return text
 }
 
-// Readable removes embedded data, such as pictures in base64, from the texts of p and its neighbors, and returns p. An
-// assistant cannot read such data, but pays for every character. Line numbers do not change. If err is not nil,
-// Readable returns err.
+// Readable removes embedded data, such as pictures in base64, from the texts of p and its neighbors. It returns p, or
+// nil and err if err is not nil. An assistant cannot read such data, but pays for it. Line numbers do not change.
 func Readable(p *Part, err error) (*Part, error) {
 	if err != nil {
 		return nil, err

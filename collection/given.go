@@ -118,7 +118,7 @@ func (c *Collection) begin(ctx context.Context, changes []Change, keys []Key) (k
 // make the document visible.
 func (c *Collection) Patch(ctx context.Context, grant access.Grant, ch Change, p *DocumentPatch,
 	keys ...Key) (Stored, error) {
-	ch.Put = nil // patched sets it once the caller has the right to write
+	ch.Put = nil // set below, once the caller has the right to write
 	changes, err := c.checkChanges(&grant, []Change{ch})
 	if err != nil {
 		return Stored{}, err
@@ -259,9 +259,8 @@ func inChange(i int, err error) error {
 	return err
 }
 
-// take waits for the right to write, and loads the newest state of the index. Only one writer has this right at a time.
-// The writer before may be a long run over the folders. When ctx ends, take returns an error. Call give to return the
-// right.
+// take waits for the right to write, and loads the newest state of the index. Only one writer has this right at a time,
+// for example a long run over the folders. When ctx ends, take returns an error. Call give to return the right.
 func (c *Collection) take(ctx context.Context) (give func(), err error) {
 	select {
 	case c.given.turn <- struct{}{}:
@@ -491,8 +490,7 @@ func hasTag(list, tag string) bool {
 	return false
 }
 
-// hasWeakTag works like hasTag for the header If-None-Match. A weak and a strong tag with the same text are equal (RFC
-// 9110, section 13.1.2).
+// hasWeakTag works like hasTag for If-None-Match: weak and strong tags with the same text are equal (RFC 9110, 13.1.2).
 func hasWeakTag(list, tag string) bool { return hasTag(strings.ReplaceAll(list, "W/", ""), tag) }
 
 // Met returns [ErrPrecondition] if the value ifMatch of the header If-Match does not match the version of the document.

@@ -360,8 +360,7 @@ func (g *guard) Resolve(from sheaf.ID, link sheaf.Link) (sheaf.ID, bool) {
 	return g.view.ResolveAmong(g.visibleTest(), from, link)
 }
 
-// visibleTest returns a function that reports whether a document is visible. If the caller sees all documents, the
-// function is nil.
+// visibleTest returns a function that reports whether a document is visible, or nil if the caller sees all documents.
 func (g *guard) visibleTest() catalog.Among {
 	if g.filter == nil {
 		return nil

@@ -419,8 +419,7 @@ func (x *Index) answering() Options {
 	return o
 }
 
-// folderScanner returns a scanner for the files of the index's folder, for profiles without index, or nil without a
-// folder.
+// folderScanner returns a scanner for the files of the index's folder. Without a folder, it returns nil.
 func (x *Index) folderScanner(o ingest.Options) (search.Scanner, error) {
 	i := slices.IndexFunc(o.Trees, func(t catalog.Tree) bool { return t.Root == x.Where.Root && t.Root != "" })
 	if i < 0 {

@@ -25,8 +25,7 @@ func (x *Index) RepairCommand() string {
 	return x.withStore("sheaf check --repair --in " + wording.ShellQuoted(x.Where.Root))
 }
 
-// withStore returns command with the store of the index. If a flag named the store, an environment variable in front
-// names it.
+// withStore returns command, preceded by an environment variable with the store if a flag named the store.
 func (x *Index) withStore(command string) string {
 	if x.Flag == "" {
 		return command
@@ -99,9 +98,8 @@ func (x *Index) serverLost(err error) error {
 		err), "fill it again: %s", x.rebuildCommand())
 }
 
-// emptyServer empties the server if that is the next step of a rebuild. Another version of the program, or other
-// settings, may have filled the server, or the server may lack a part. Then emptyServer drops all data of the index
-// there.
+// emptyServer empties the server if that is the next step of a rebuild. If the server was filled with other settings,
+// or lacks a part, emptyServer drops all data of the index there.
 func (x *Index) emptyServer(ctx context.Context) error {
 	return x.empty(ctx, remakingServer, func() error {
 		st, err := x.Target.Open(ctx, x.Analyzer, VectorFields(x.Embedder), store.Make)

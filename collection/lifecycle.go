@@ -74,8 +74,8 @@ type waiting struct {
 
 // again reports whether to repeat work that ended with err. If err is no locked file, again returns err at once.
 // Otherwise another process writes, and again waits. It returns true when the lock is free or that process has changed
-// the catalog c. After the time need since the first wait, again returns err. After a second it calls notice, unless
-// notice is nil.
+// the catalog c. After the time need since the first wait, it returns err. After a second it calls notice, which may be
+// nil.
 func (w *waiting) again(ctx context.Context, err error, need time.Duration, c *catalog.Catalog,
 	notice func(format string, args ...any)) (bool, error) {
 	if !errors.Is(err, vfs.ErrLocked) {
@@ -102,8 +102,8 @@ func (w *waiting) again(ctx context.Context, err error, need time.Duration, c *c
 	}
 }
 
-// whenFree calls the function try. If another process is writing to the index, whenFree waits and repeats the call, for
-// at most the time need.
+// whenFree calls the function try. While another process writes, it waits and calls try again, for at most the time
+// need.
 func (x *Index) whenFree(ctx context.Context, need time.Duration, try func() error) (err error) {
 	var w waiting
 	for again := true; again; again, err = w.again(ctx, err, need, x.Catalog, x.Notice) {

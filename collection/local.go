@@ -22,8 +22,7 @@ type Local struct {
 }
 
 // Ask returns a collection that answers a person in the folder of the site. The collection writes nothing. If the index
-// has no store, scanner reads the files instead; otherwise scanner is nil. expander may be nil. Close the collection
-// before the index.
+// has no store, scanner reads the files instead; otherwise it is nil. expander may be nil. Close the collection first.
 func (x *Index) Ask(scanner *scan.Scanner, expander *search.Expander) (*Collection, error) {
 	o := x.answering()
 	o.Local = &Local{Scope: x.Scope(), Spellings: x.spellings, Expander: expander}
@@ -57,8 +56,7 @@ func (r *Reader) text(doc sheaf.ID) ([]byte, error) {
 	return content, err
 }
 
-// scannedRarity returns a function that gives the idf of a word in scanned files. If words cannot be counted, the
-// function is nil.
+// scannedRarity returns a function for the idf of a word in scanned files, or nil if words cannot be counted.
 func (s *pageMaker) scannedRarity(docs scannedFiles, scanned *search.Scanned) func(word string) float64 {
 	counter, ok := scanned.Backend.(store.Counter)
 	if !ok {

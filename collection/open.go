@@ -191,8 +191,7 @@ func (c *Collection) Search(ctx context.Context, text string, change ...func(*Se
 	return r.Search(ctx, request)
 }
 
-// update updates the index. If another process writes, update waits at most NeedAnswer, or NeedFresh for an empty
-// index.
+// update updates the index. While another process writes, it waits at most NeedAnswer, for an empty index NeedFresh.
 func (c *Collection) update(ctx context.Context) error {
 	view := c.o.Catalog.View()
 	empty := view.Docs() == 0

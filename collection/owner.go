@@ -30,8 +30,8 @@ type owner struct {
 	lock  io.Closer   // nil if the file cannot be made: then no write is possible either
 }
 
-// acquireOwner gives this process the right to accept documents, or returns an error. Call disown once for each
-// successful call.
+// acquireOwner gives this process the right to accept documents, or returns an error. After a success, call disown
+// once.
 func (c *Collection) acquireOwner() error {
 	o := &c.given.owner
 	o.mu.Lock()
@@ -59,8 +59,8 @@ func (c *Collection) disown() {
 	}
 }
 
-// ownWhenFree waits until no other process has the right to accept documents, and takes it. If ctx ends first, it
-// returns false.
+// ownWhenFree waits until no other process accepts documents, and takes this right. If ctx ends first, it returns
+// false.
 func (c *Collection) ownWhenFree(ctx context.Context) bool {
 	for c.acquireOwner() != nil {
 		c.given.recovering.Store(false) // searches use the indexed documents

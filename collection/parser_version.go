@@ -12,8 +12,7 @@ import (
 // readOtherwise begins notices about documents that an older version parsed. See ingest.ParserVersion.
 const readOtherwise = "an older version of sheaf read the documents of this index"
 
-// byAnotherVersion returns a clause to append to a warning, if another version parsed documents of the index. Otherwise
-// it returns "".
+// byAnotherVersion returns an addition to a warning if another version parsed documents of the index, else "".
 func (x *Index) byAnotherVersion() string {
 	if ingest.Outdated(x.View) == 0 || ingest.Newer(x.View) {
 		return ""

@@ -15,8 +15,8 @@ import (
 	"sheaf/store"
 )
 
-// prepare moves the content of an earlier version's files to intake.db, once. This process must have the right to
-// accept documents.
+// prepare moves the files of an earlier version into intake.db, once. This process must have the right to accept
+// documents.
 func (c *Collection) prepare(ctx context.Context) error {
 	if c.given.owner.older.Load() {
 		return nil

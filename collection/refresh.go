@@ -113,8 +113,8 @@ func (x *Index) Trees() []catalog.Tree {
 	return []catalog.Tree{{Name: catalog.TreeName(x.Where.Root), Root: x.Where.Root}}
 }
 
-// currentTrees returns the trees of the settings. The first is the folder of the index; currentTrees corrects its path
-// after a move.
+// currentTrees returns the recorded trees. It sets the path of the first tree to the folder of the index, which may
+// have moved.
 func (x *Index) currentTrees(recorded []catalog.Tree) []catalog.Tree {
 	trees := slices.Clone(recorded)
 	if len(trees) > 0 {
@@ -234,8 +234,7 @@ func SomeFolder(trees []catalog.Tree) error {
 	return gone
 }
 
-// Ran prints the notices of a run of a watching server. If the index should have another language, Ran sends a signal
-// on Grown.
+// Ran prints the notices of a run of a watching server. It sends on Grown if the index should have another language.
 func (x *Index) Ran(ctx context.Context, report *ingest.Report, err error) {
 	x.NoteFolders(report)
 	if err == nil && report.Changes() && x.LanguageGrows(ctx) {
@@ -330,9 +329,9 @@ func listable(dir string) error {
 	return err
 }
 
-// tell prints the warnings of a refresh. It also prints what was indexed, if documents changed and x is not quiet.
-// After a refresh of less than a second, it prints this only if fresh is true. fresh says that the refresh filled an
-// empty index.
+// tell prints the warnings of a refresh. If documents changed and x is not quiet, it also prints what was indexed.
+// After a refresh of less than a second, it prints this only if fresh is true. Then the refresh has filled an empty
+// index.
 func (x *Index) tell(report *ingest.Report, fresh bool) {
 	if report.EmbedError != "" {
 		x.Warn("vectors are missing for %s: %s", wording.Plural(report.Pending, "document", "documents"), report.EmbedError)

@@ -40,8 +40,7 @@ func (e *RejectedError) Error() string {
 	return text
 }
 
-// partOf returns a RejectedError with those of the results whose documents the store rejected, or nil if there are
-// none.
+// partOf returns a RejectedError with the results whose documents the store rejected, or nil without such results.
 func partOf(results []Stored, rejected map[sheaf.ID]error) *RejectedError {
 	out := &RejectedError{Rejected: map[sheaf.ID]error{}, Changes: map[sheaf.ID]int{}}
 	for i := range results {
@@ -119,8 +118,7 @@ func unreadable(file, why string) Skip {
 		"readable, or remove it"}
 }
 
-// unread records for the status that a document, a task or a file cannot be read. file is the name that the status
-// shows.
+// unread records that a document, a task or a file cannot be read. Status shows this under the name file.
 func (c *Collection) unread(file string, why error) {
 	c.notice(why)
 	c.given.unreadable.Store(file, why.Error())

@@ -53,7 +53,7 @@ type SearchRequest struct {
 	Explain bool
 	// Facets names columns: "tag", "folder", "tree", "ext", or "prop.NAME". The answer counts each value's matches.
 	Facets []string
-	// Sort orders matches by a column, not by rank: "date", "path" or "prop.NAME". A dash in front puts the largest
+	// Sort orders matches by a column, not by rank: "date", "path" or "prop.NAME". With a dash in front, the largest is
 	// first.
 	Sort string
 	// Terms are words that are added to the query. They score like words of the query.
@@ -306,8 +306,8 @@ func shownFacets(names []string, counted []store.Facet) map[string][]Facet {
 	return out
 }
 
-// unreadDates returns a note if a date of some visible documents cannot be parsed, or "". Queries use another date of
-// such a document.
+// unreadDates returns a note if a date of some visible documents cannot be parsed, else "". Such a document has another
+// date, for example the date of its file.
 func (r *Reader) unreadDates() (string, error) {
 	warned, err := r.view.Warned()
 	if err != nil {

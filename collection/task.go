@@ -62,8 +62,7 @@ func (k *keptTask) withEnd(failure string, results []Stored, now time.Time) *kep
 	return &out
 }
 
-// write stores an ended task, unless the task was removed. If there are too many ended tasks, it removes the oldest
-// ones.
+// write stores an ended task, unless the task was removed. If there are too many ended tasks, it removes the oldest.
 func (k *keptTask) write(tx *intake.Tx) error {
 	if !tx.HasTask(k.ID, intake.Head) {
 		return nil // the task is already removed

@@ -257,8 +257,8 @@ func isText(decoded []byte, line bool) bool {
 type legacy struct {
 	name string
 	encoding.Encoding
-	// common has two ranges of bytes, for encodings with two bytes per character. Frequent characters begin with a byte
-	// in one of the ranges.
+	// common has two ranges of bytes, for encodings with two bytes per character. Frequent characters begin with such a
+	// byte.
 	common string
 }
 
@@ -381,7 +381,7 @@ func decodeLegacy(data []byte, first int, apart bool) (text []byte, name string)
 			}
 			over := share - language.least + 1
 			if e.common != "" && signs >= leastCommon && isCommon(sample, e.common) {
-				signs, over = leastSigns, share+10 // few names are among the frequent signs
+				signs, over = leastSigns, share+10 // names have few of the frequent signs
 			}
 			if signs >= leastSigns && (over > best || over == best && e == western[0]) {
 				best, fit = over, e

@@ -36,8 +36,7 @@ func newEntries(doc *sheaf.Document, content string, date sheaf.Dated) *entries 
 		columns: Columns(doc, date), atDepth: map[int][]store.Column{}}
 }
 
-// take returns the next n chunks, or fewer at the end of the document. It leaves out chunks that consist of other
-// chunks.
+// take returns the next n chunks, or fewer at the end of the document. It skips chunks that consist of other chunks.
 func (s *entries) take(n int) []store.Chunk {
 	out := make([]store.Chunk, 0, min(n, len(s.doc.Chunks)-s.next))
 	for ; s.next < len(s.doc.Chunks) && len(out) < n; s.next++ {

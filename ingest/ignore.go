@@ -72,8 +72,8 @@ func parseIgnore(base, name, content string) ignoreFile {
 	return f
 }
 
-// isPlain reports whether a character in a pattern matches only itself. A slash does not count: after stars it may
-// match nothing.
+// isPlain reports whether a character in a pattern matches only itself. For a slash it returns false, because a slash
+// after stars may match nothing.
 func isPlain(c rune) bool { return !strings.ContainsRune(`*?[]\/`, c) }
 
 func trimUnescapedSpaces(s string) string {
@@ -215,9 +215,9 @@ func setOf(pattern string) (set string, size int) {
 	return `[` + b.String() + `]`, len(string(runes[:i+1]))
 }
 
-// withIgnores returns the ignore files that apply in a folder: those of the folders above, and its own. If it cannot
-// read an ignore file, it returns an error. In the folder where another repository begins, git's ignore files from
-// above end.
+// withIgnores returns the ignore files that apply in a folder: those of the folders above, and its own. If one is
+// unreadable, it returns an error. In a folder where another repository begins, git's ignore files from above do not
+// apply.
 func (w *walker) withIgnores(dir folder, full string, entries []fs.DirEntry) ([]ignoreFile, error) {
 	ignores, added := dir.ignores, false
 	take := func(file, shown string) error {
@@ -308,8 +308,7 @@ func leading(folder, path string) string {
 }
 
 // repository reports whether a repository begins at the path full. git is the folder that has the repository's
-// excludes, or "" if the process has no right to read them. An error means that the beginning of a repository is
-// unknown.
+// excludes, or "" if the process has no right to read them. An error means that begins is unknown.
 func repository(full string) (git string, begins bool, err error) {
 	git = filepath.Join(full, ".git")
 	switch _, err := os.Stat(git); {

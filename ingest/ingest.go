@@ -28,8 +28,8 @@ type Options struct {
 	// Known is nil, the run discards them.
 	Trees, Known []catalog.Tree
 	Walk         WalkOptions
-	// Walked, if not nil, is a recent walk of one of the trees with the same options. The run uses it instead of
-	// walking again.
+	// Walked, if not nil, is a recent walk of one of the trees with the same options. The run uses it instead of a new
+	// walk.
 	Walked *Walk
 	Chunk  chunk.Options
 	// Analyzer decides which words in lists of links are the same. If it is nil, the run treats such lists as other text.
@@ -41,8 +41,8 @@ type Options struct {
 	Embedder model.Embedder
 	// Workers is the number of files that are read and cut at once; 0 means one for each core.
 	Workers int
-	// CommitBytes limits the bytes of files in one commit; 0 means DefaultCommitBytes. Commits of a run have similar
-	// sizes.
+	// CommitBytes limits the bytes of files in one commit; 0 means DefaultCommitBytes. All commits have about the same
+	// size.
 	CommitBytes int64
 	// Kept returns a given document as the program sent it. doc is the ID of the document, and hash its hash in the
 	// catalog. Kept returns false if the document was not stored. If Kept is nil, the run uses the text in the catalog.
@@ -238,8 +238,7 @@ func (r *runner) skipsAgain(it *item, s catalog.Skip) bool {
 	return reason == s.Reason
 }
 
-// sameContent reports whether a file still has the indexed content. It reads the whole file, so call it only if size
-// and time leave doubt.
+// sameContent reports whether a file still has the indexed content. It reads the whole file.
 func sameContent(it *item) bool {
 	c, err := it.content()
 	return err == nil && c.state.Hash == it.old.Hash
@@ -247,7 +246,7 @@ func sameContent(it *item) bool {
 
 // Run brings catalog and store up to date with the folders. If nothing changed, it writes nothing and takes no lock. It
 // skips unreadable files, reports why, and indexes the rest. While another process is indexing, the error is
-// sheaf.ErrUnavailable. If another process built the index with other settings than Settings records, the error is
+// sheaf.ErrUnavailable. If another process built the index with settings other than o.Settings, the error is
 // [ErrRebuilt].
 func Run(ctx context.Context, o Options) (_ *Report, err error) {
 	if err := o.prepare(); err != nil {

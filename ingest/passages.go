@@ -280,8 +280,8 @@ func (r *runner) embedChunks(ctx context.Context, doc *sheaf.Document, at map[sh
 	return err
 }
 
-// Embed adds vectors to the chunks of one document that have none. It embeds each title, and each passage under the
-// titles above.
+// Embed adds vectors to the chunks of one document that have none. It embeds each title, and each passage under its
+// titles.
 func Embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, entries []store.Chunk) error {
 	return embed(ctx, e, doc, chunksOf(doc), withoutVectors(entries), "", nil)
 }
@@ -305,8 +305,7 @@ func (o *Options) takeLists(doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk, c
 	return words
 }
 
-// withoutLists returns the body of a chunk without the lists of links that share a word. words has each word of the
-// removed lists once.
+// withoutLists returns a chunk's body without lists of links that share a word. words has each word of the lists once.
 func (o *Options) withoutLists(c *sheaf.Chunk, body string) (left, words string) {
 	var kept, listed strings.Builder
 	from := 0

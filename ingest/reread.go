@@ -51,8 +51,8 @@ func ReadBefore(view *catalog.View) bool { return parserOf(view) < ParserVersion
 func Newer(view *catalog.View) bool { return parserOf(view) > ParserVersion }
 
 // Outdated counts the documents that were read with an older ParserVersion. Until the next [Run] reads them again,
-// search finds their old state. If a newer program made the index, Outdated counts the documents that wait for the
-// newer program.
+// search finds their old state. If a newer program made the index, Outdated counts the documents that wait for that
+// program.
 func Outdated(view *catalog.View) int {
 	if ReadBefore(view) {
 		return view.Docs()
@@ -183,8 +183,7 @@ func (o *Options) hidesComments() bool { return o.HideComments != nil && o.HideC
 
 // Relist repairs the catalog's lists of skipped and pending documents, and its copy of the settings. The next Run finds
 // skipped files again. If the list of pending documents is lost, all documents are read again and wait for vectors.
-// Documents that a run had begun, and whose files are gone, then stay in the store. Relist reports whether it wrote
-// anything.
+// Documents that a run had begun, and whose files are gone, then stay in the store. changed says that Relist wrote.
 func Relist(ctx context.Context, c *catalog.Catalog) (changed bool, err error) {
 	release, err := c.Hold()
 	if err != nil {

@@ -76,8 +76,7 @@ func checkTrees(trees []catalog.Tree) error {
 }
 
 // treesNow sets o.Trees to the trees to index. These are the chosen trees with later changes of other processes, and
-// the trees of given documents. Trees keep their recorded order, so that two processes do not change the order again
-// and again.
+// the trees of given documents. Recorded trees keep their order, so that two processes do not reorder them forever.
 func (o *Options) treesNow(view *catalog.View) error {
 	find := func(trees []catalog.Tree, name string) int {
 		return slices.IndexFunc(trees, func(t catalog.Tree) bool { return t.Name == name })

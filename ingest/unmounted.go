@@ -14,8 +14,8 @@ import (
 	"sheaf/index/catalog"
 )
 
-// disks says which folders and disks are mounted. Documents of unmounted disks stay indexed; documents of removed files
-// do not.
+// disks says which folders and disks are mounted. Documents of unmounted disks stay indexed, unlike those of removed
+// files.
 type disks struct {
 	unmounted []catalog.Tree // trees without their folder
 	// mounted says for each existing folder whether a disk is mounted there.
@@ -140,8 +140,7 @@ func unreadOf(paths []string) unreadPaths {
 	return u
 }
 
-// mayContain reports whether a file may exist although the walk did not find it. Its path or a folder above is then
-// unread.
+// mayContain reports whether a file may exist that the walk did not find: see Walk.unread.
 func (u unreadPaths) mayContain(path string) bool {
 	if len(u) == 0 {
 		return false

@@ -36,8 +36,7 @@ type WalkOptions struct {
 	FollowLinks bool
 	// ListIgnored makes [Scan] list the files that rules exclude.
 	ListIgnored bool
-	// watch is called with each folder before the folder is listed, and with the targets of links. No path contains a
-	// link.
+	// watch is called with each folder before the walk lists it, and with the targets of links. No path contains a link.
 	watch func(path string, isDir bool)
 }
 
@@ -61,7 +60,7 @@ const (
 	ReasonChanging    = "kept changing"
 	ReasonCloud       = "not on this disk"
 	ReasonRefused     = "refused by the store"
-	ReasonEmpty       = "empty" // of bytes, or only white space
+	ReasonEmpty       = "empty" // no bytes, or only white space
 	// ReasonIgnored is for a file or folder that a rule excludes. ReasonFolder is for a folder that a walk never enters.
 	ReasonIgnored = "ignored"
 	ReasonFolder  = "skipped folder"
@@ -96,8 +95,7 @@ type Walk struct {
 	began   time.Time
 	files   []File
 	skipped []catalog.Skip
-	// unread has the paths whose content is unknown, because they could not be read. A folder's path ends with a slash;
-	// the top is "".
+	// unread has the paths that could not be read. A folder's path ends with a slash; the top is "".
 	unread []string
 	// disks lists folders on another device than their parent. empty lists folders without content, and broken links.
 	// All these paths end with a slash.
@@ -205,8 +203,7 @@ func (w *walker) readBelow(ctx context.Context, top folder) error {
 }
 
 // linkedFolder returns the next target of a link: the first, by path, that the walk has not entered. ok is false if
-// none is left. The walk enters all other folders first, then one target at a time. So the paths of documents do not
-// depend on timing.
+// none is left. The walk enters targets last and one at a time, so that paths of documents do not depend on timing.
 func (w *walker) linkedFolder() (next folder, ok bool) {
 	slices.SortFunc(w.linked, func(a, b folder) int { return strings.Compare(a.path, b.path) })
 	for len(w.linked) > 0 {

@@ -47,8 +47,7 @@ type worklist struct {
 	generation uint64     // of the compared catalog
 	items      []item     // in order of documents, or as given
 	removed    []sheaf.ID // documents of the catalog
-	// renamed counts the removed documents by the hash of their content. A new file with this content counts as
-	// renamed.
+	// renamed counts the removed documents by the hash of their content. A new file with this content is a renamed file.
 	renamed map[catalog.Hash]int
 	// report holds the facts known before the run. Its Skipped are the files that the walk skipped,
 	// and unchanged files that an earlier run read and skipped.
@@ -249,8 +248,7 @@ func appendSkips(to []catalog.Skip, tree catalog.Tree, skipped []catalog.Skip) [
 	return to
 }
 
-// compare finds new, changed and removed documents. An indexed document stays if its file may exist but could not be
-// read.
+// compare finds new, changed and removed documents. An indexed document stays if its file may still exist.
 func (l *worklist) compare(view *catalog.View, o *Options, files map[string][]File,
 	unread map[string]unreadPaths) error {
 	present, given := map[sheaf.ID]*item{}, map[string]bool{}
@@ -333,7 +331,7 @@ func readRefused(view *catalog.View) (map[sheaf.ID]catalog.Skip, error) {
 	return refused, err
 }
 
-// skippedKey is the key in the settings for a hash of the list of skipped files. Another hash shows that the list
+// skippedKey is the key in the settings for a hash of the list of skipped files. The hash shows whether the list
 // changed.
 const skippedKey = "skipped-all"
 

@@ -50,7 +50,7 @@ var fileFlags = []string{"dataset", "html", "plot", "qrels", "queries", "report"
 // commandsWithoutFiles lists the commands whose arguments are not files or folders.
 var commandsWithoutFiles = []string{"sheaf search", "sheaf key add", "sheaf profile new"}
 
-// completeValues gives a completion to every flag and argument of a command and of its subcommands that has none yet.
+// completeValues completes each flag and argument of a command and its subcommands, unless it has a completion already.
 // Without a completion, shells offer file names.
 func (a *app) completeValues(cmd *cobra.Command) {
 	values := map[string]cobra.CompletionFunc{

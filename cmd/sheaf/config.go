@@ -46,8 +46,7 @@ func keyHelp() string {
 	return strings.Join(lines, "\n")
 }
 
-// setIn adds to err the file or the environment variable that sets key. For a default or a flag it returns err
-// unchanged.
+// setIn adds to err the place that sets key, if this is a file or an environment variable.
 func setIn(c *config.Config, key string, err error) error {
 	origin := c.Origin(key)
 	if err == nil || origin.Source == config.SourceDefault || origin.Source == config.SourceFlag {
@@ -412,8 +411,7 @@ func checkNamed(key, value string, everywhere bool) error {
 	return err
 }
 
-// errOnePlace returns the error for an address that gives all folders the same schema, index or class of a server. Each
-// folder needs its own.
+// errOnePlace returns the error for an address with which all folders would share a place in a store.
 func errOnePlace(t *storeurl.Target) error {
 	return withHint(sheaf.Invalidf("store %s names the %s %s, and your own settings apply to every folder: all "+
 		"folders would fill that one %[2]s", t, t.PlaceKind(), t.Place),

@@ -94,8 +94,7 @@ type copyJSON struct {
 	TookMS    float64 `json:"took_ms"`         // the time of the copy, in milliseconds
 }
 
-// withStore returns a copy of the app whose settings name another store. flag is the flag that named this store, for
-// errors.
+// withStore returns a copy of the app whose settings name another store. flag is the flag with this store, for errors.
 func (a *app) withStore(flag, store string) *app {
 	b, c := *a, *a.config
 	c.Store.URL, c.Refresh, c.BM25 = store, true, config.BM25Exact
@@ -178,8 +177,8 @@ func (a *app) checkGiven(folder string, c *config.Config, o *copyOptions) error 
 	return nil
 }
 
-// copyGiven copies documents that came over HTTP into the store of into, and returns their number. Without the flag
-// --given, it copies nothing and prints a note about the documents that stay in the old store.
+// copyGiven copies documents that came over HTTP into the store of the session into, and returns their number. Without
+// the flag --given, it copies nothing and prints a note about the documents that stay in the old store.
 func (a *app) copyGiven(ctx context.Context, into *session, o *copyOptions) (int, error) {
 	from := cmp.Or(o.from, a.config.Store.URL, collection.EngineStore)
 	dir, err := a.placeOf(into.Base, "--from", from)
@@ -313,8 +312,8 @@ func (a *app) stream(cmd *cobra.Command, from, to string) error {
 	return nil
 }
 
-// transfer copies the chunks and verifies them. state is the progress of an earlier copy. transfer writes the new
-// progress to file.
+// transfer copies the chunks and verifies them. It continues an earlier copy from state, and writes its progress to
+// file.
 func (a *app) transfer(ctx context.Context, source *session, from store.Streamer, to store.Backend, file string,
 	state copyState) error {
 	total := source.View.Chunks()

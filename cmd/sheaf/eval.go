@@ -362,8 +362,7 @@ type minimum struct {
 	value   float64
 }
 
-// boundsOf parses the values of --fail-below. It appends their measures to *measures, unless *measures has them
-// already.
+// boundsOf parses the values of --fail-below. It appends their measures to *measures if *measures lacks them.
 func boundsOf(texts []string, measures *[]metric.Measure) ([]minimum, error) {
 	var out []minimum
 	for _, text := range texts {
@@ -452,9 +451,8 @@ func cutParam(param string) (name string, values []string, err error) {
 	return name, strings.Split(list, ","), nil
 }
 
-// evalIndexing returns the options for indexing data sets. The field Cache is the folder for the indexes: the flag in
-// o, or else the user's cache folder. The chunker and the models come from a.config. If o.words is true, there are no
-// models.
+// evalIndexing returns the options for indexing data sets. The field Cache is the folder of the indexes: o.cache, or
+// else the user's cache folder. The chunker and the models come from a.config. If o.words is true, there are no models.
 func (a *app) evalIndexing(ctx context.Context, o evalOptions) (indexing.Options, error) {
 	c := a.config
 	in := indexing.Options{Cache: o.cache, Making: a.making(), Fresh: o.fresh}

@@ -210,8 +210,8 @@ func (s *session) printSteps(out *explainJSON) {
 	s.printTable(rows)
 }
 
-// stepPlace names the branch of a step for people. branch is "" for a step after the fusion, and stepPlace returns
-// "all". first says that the step is in the first of two phases.
+// stepPlace names the branch of a step for people. For a step after the fusion, branch is "", and the name is "all".
+// first says that the step is in the first of two phases.
 func stepPlace(branch string, first bool) string {
 	if branch == "" {
 		branch = "all"
@@ -264,8 +264,7 @@ func rankIn(r sheaf.Ranking, id sheaf.ID) int {
 	return slices.IndexFunc(r, func(h sheaf.Hit) bool { return h.ID == id }) + 1
 }
 
-// shortID shortens an ID for display. If the index has only one tree, or one folder besides given documents, it removes
-// the name of this tree.
+// shortID shortens an ID for display. It removes the name of the only tree, or of the only tree with files.
 func (s *session) shortID(id sheaf.ID) string {
 	text, trees := string(id), s.View.Settings().Trees
 	if len(trees) > 1 {

@@ -163,8 +163,8 @@ func (a *app) exportVespa(t *storeurl.Target, an *analysis.Analyzer, fields []st
 	return nil
 }
 
-// twoPhases reads the numbers of a two-phase ranking from a profile. The profile must have the same shape as
-// onyx-vespa. For any other shape, twoPhases returns sheaf.ErrUnsupported and names the difference.
+// twoPhases reads the numbers of a two-phase ranking from a profile. The profile must have the same shape as the
+// built-in profile onyx-vespa. For any other shape, twoPhases returns sheaf.ErrUnsupported and names the difference.
 func twoPhases(p *profile.Profile) (*vespa.TwoPhases, error) {
 	var out vespa.TwoPhases
 	for _, keyword := range []string{"0", "1"} {
@@ -221,8 +221,7 @@ func phasesOf(plan *profile.Plan) (out vespa.TwoPhases, reason string) {
 	return out, reason
 }
 
-// factorsOf reads the numbers of the second ranking phase into *out. If Vespa cannot rank like the plan, reason says
-// why, else it is "".
+// factorsOf reads the numbers of the second ranking phase into *out. reason works like the reason of phasesOf.
 func factorsOf(plan *profile.Plan, out *vespa.TwoPhases) (reason string) {
 	var stages []rank.Stage
 	for _, step := range plan.Main.Then {

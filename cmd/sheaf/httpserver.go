@@ -22,8 +22,7 @@ const (
 	maxHead      = 256 << 10
 )
 
-// httpServer is an HTTP server that listens at one address. setHandler replaces its handler without closing
-// connections.
+// httpServer is an HTTP server at one address. setHandler replaces its handler without closing connections.
 type httpServer struct {
 	server  *http.Server
 	ended   chan error // holds the error that ended the server
@@ -86,8 +85,8 @@ func (s *httpServer) close() error {
 	return err
 }
 
-// serveUntil serves until ctx ends or the server fails. It then waits for running requests. It returns nil unless the
-// server failed.
+// serveUntil serves until ctx ends, then waits for running requests and returns nil. If the server fails before, it
+// returns the server's error.
 func serveUntil(ctx context.Context, listener net.Listener, handler http.Handler) error {
 	s := startServer(listener, handler)
 	return errors.Join(s.wait(ctx), s.close())

@@ -74,8 +74,8 @@ func combines(e sheaf.Explanation) bool {
 	return e.Combine != sheaf.CombineNone && len(e.Parts) > 0
 }
 
-// operators are the signs between the parts of a formula. Combinations without a sign are printed like function calls,
-// for example max(a, b).
+// operators are the signs between the parts of a formula. Other combinations look like function calls, such as max(a,
+// b).
 var operators = map[sheaf.Combine]string{sheaf.CombineSum: " + ", sheaf.CombineDifference: " - ",
 	sheaf.CombineProduct: " x ", sheaf.CombineQuotient: " / ", sheaf.CombinePower: " ^ "}
 

@@ -21,8 +21,8 @@ var errGrown = errors.New("the language of the index changed")
 // full disk. Until the next repair, the server answers from the intact parts.
 const damagedRest = time.Minute
 
-// refusedRest is the time between two attempts to open an index that was open before. An attempt can fail because
-// another index uses its store now.
+// refusedRest is the time between two attempts to open an index again. An attempt can fail, for example because another
+// index now uses the store of this index.
 const refusedRest = 30 * time.Second
 
 // reopening calls the function run, which opens the index with the options o and works until ctx ends. In the first

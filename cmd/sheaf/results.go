@@ -51,7 +51,7 @@ type resultJSON struct {
 	Tags         []string           `json:"tags"`                       // the tags of the chunk and its document
 	Explanation  *sheaf.Explanation `json:"explanation,omitempty"`      // the parts of the score, with --explain
 	Constituents []constituentJSON  `json:"constituents,omitempty"`     // the passages that it represents, best first
-	// Signals has the reasons of the score in the terms of tiered search. Only profiles that scan files set it.
+	// Signals explains the score. Only profiles that scan files set it.
 	Signals *search.Signals `json:"signals,omitempty"`
 
 	// hierarchy is the heading path of the result. Only output to people uses hierarchy and file.

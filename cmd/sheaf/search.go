@@ -141,8 +141,7 @@ func (s *session) countDocuments() int {
 	return n
 }
 
-// show asks a question and prints the answer in the requested format. If there are no results, the error has exit
-// status 1.
+// show asks a question and prints the answer in the requested format. Without results, it returns errNothing.
 func (s *session) show(cmd *cobra.Command, o searchOptions, ask askFunc) error {
 	out, err := (*searchJSON)(nil), error(nil)
 	for m, first := (collection.Mending{}), true; ; first = false {

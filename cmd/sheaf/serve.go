@@ -247,8 +247,7 @@ func isLoopback(flag, addr string) (bool, error) {
 	return ip != nil && ip.IsLoopback(), nil
 }
 
-// shownAddress returns an address that a person can open. An address that means all addresses of the machine becomes
-// 127.0.0.1.
+// shownAddress returns an address that a person can open. It replaces an address that means all addresses by 127.0.0.1.
 func shownAddress(addr string) string {
 	host, port, err := net.SplitHostPort(addr)
 	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {

@@ -83,8 +83,7 @@ func (a *app) showChecking() (update func(done, total int64), done func()) {
 	return func(done, total int64) { progress.Update(int(done>>10), int(total>>10), done, "kB") }, progress.Done
 }
 
-// door returns the session's index as a collection for the HTTP API, for MCP or for the web page. Close the result
-// before the session.
+// door returns the session's index as a collection for HTTP, MCP and the web page. Close it before the session.
 func (s *session) door() (*collection.Collection, error) {
 	_, _ = s.loadTuned(s.config.Profile) // warns of an unused tuned profile; requests report other faults
 	return s.Collection()
@@ -141,8 +140,8 @@ func (s *session) resolve(ctx context.Context, text string) (address.Target, err
 // behindName matches the end of an address that follows the file name: a heading or line numbers.
 var behindName = regexp.MustCompile(`(#.*|(:\d+){1,2})$`)
 
-// leftOut says why the index lacks the file that an address names. If no such file exists, or the index has it, leftOut
-// returns "".
+// leftOut says why the index lacks the file that an address names. It returns "" if there is no such file, or if the
+// index has it.
 func (s *session) leftOut(ctx context.Context, address string) string {
 	full := behindName.ReplaceAllString(address, "")
 	if !filepath.IsAbs(full) {

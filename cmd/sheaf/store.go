@@ -196,8 +196,8 @@ func secret(settings, env, file string) (string, error) {
 	return text, oneLine(text, settings+"key_file: "+file)
 }
 
-// oneLine returns an error if a key has control characters, because an HTTP header cannot contain them. from says where
-// the key is from.
+// oneLine returns an error if key has control characters, which an HTTP header cannot have. from says where key is
+// from.
 func oneLine(key, from string) error {
 	if strings.ContainsFunc(key, unicode.IsControl) {
 		return sheaf.Invalidf("%s: the key has several lines or control characters: it must be one line", from)
@@ -220,8 +220,7 @@ func configuredChunker(c *config.Config) (chunk.Options, error) {
 	return o, nil
 }
 
-// newChunker works like configuredChunker. It also prints a note if windows are measured in words because the model is
-// on a server.
+// newChunker works like configuredChunker. If the model is on a server, it notes that windows are measured in words.
 func (a *app) newChunker() (chunk.Options, error) {
 	if a.config.Chunk.Chunker == "window" && a.config.Embedder.Remote() {
 		a.notice("windows are measured in words: the endpoint does not tell the tokens of %s", a.config.Embedder.Model)

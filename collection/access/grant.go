@@ -53,8 +53,8 @@ type Grant struct {
 	Access []string `json:"access,omitempty"`
 	// Sets are the visible document sets. If the list is empty, all documents are visible, in a set or not.
 	Sets []string `json:"sets,omitempty"`
-	// Baked is a filter in the query language that every search of this caller applies: "path:handbook/ -tag:draft". ""
-	// applies no filter.
+	// Baked is a filter in the query language that every search of this caller applies, such as "path:handbook/
+	// -tag:draft". If it is "", there is no filter.
 	Baked string `json:"filter,omitempty"`
 	// Tree is the only visible tree; with "", all trees are visible. Folder is the only visible folder in each visible
 	// tree. The grant of a key sets neither field.

@@ -32,8 +32,8 @@ type meaning struct {
 	count    int // how many lines; 0 for the whole part
 }
 
-// maxFragments is the largest number of '#' that are tried as the end of the path, the last '#' first. Path and heading
-// may both contain '#'.
+// maxFragments limits how many '#' in an address are tried as the end of the path, from the last one. A path or a
+// heading may contain '#'.
 const maxFragments = 8
 
 // readings returns every meaning that text may have, likeliest first. There may be several, because file names may
@@ -218,7 +218,7 @@ func (r *Resolver) document(path string) (sheaf.Document, bool) {
 	return sheaf.Document{}, false
 }
 
-// relative returns the paths, relative to the top of a tree, that path may mean, likeliest first. root is the tree's
+// relative returns the paths in a tree that path may mean, likeliest first. They are relative to root, the tree's
 // folder.
 func (r *Resolver) relative(root, path string) []string {
 	if root == "" { // given documents have no folder

@@ -192,8 +192,7 @@ func copyFile(from, to string) error {
 	return errors.Join(err, dst.Sync(), dst.Close(), vfs.Disk{}.SyncDir(filepath.Dir(to)))
 }
 
-// Compact leaves files unchanged that are smaller than compactBytes. compactTx is the size of one transaction, in
-// bytes.
+// Compact leaves files smaller than compactBytes unchanged. compactTx is the size of one transaction in bytes.
 const (
 	compactBytes = 64 << 20
 	compactTx    = 16 << 20

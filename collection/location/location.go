@@ -36,7 +36,7 @@ type Location struct {
 	// Exists means that there is an index in Dir.
 	Exists bool
 
-	base string // for a store, the folder of the index without a store
+	base string // for a store on a server, the folder of the index of the engine
 }
 
 // Finder finds indexes.
@@ -139,8 +139,8 @@ func (f Finder) Find(folder string) (Location, []string, error) {
 	}
 }
 
-// atNamed returns the index in the folder that the user named. If this index exists but does not cover folder, atNamed
-// returns an error.
+// atNamed returns the index in the folder that the user named. An existing index that does not cover folder is an
+// error.
 func (f Finder) atNamed(folder string) (Location, error) {
 	dir, err := filepath.Abs(f.Index)
 	if err != nil {

@@ -151,8 +151,7 @@ func CatalogDir(dir string) string { return filepath.Join(dir, catalogName) }
 func EngineDir(dir string) string { return filepath.Join(dir, engineName) }
 
 // Lock takes the lock of the index at dir. While a process holds it, no other process can empty the index. If another
-// process holds it, Lock fails at once with sheaf.ErrUnavailable, which names this process. release gives the lock
-// back.
+// process holds the lock, Lock fails at once with sheaf.ErrUnavailable and names the process. release unlocks.
 func Lock(dir string) (release func() error, err error) {
 	lock, err := vfs.Disk{}.Lock(filepath.Join(dir, lockName))
 	switch {

@@ -11,8 +11,7 @@ import (
 
 // insert puts an entry into the list of servers. If an entry with this name and a command exists, insert sets the
 // members of the new entry in it. Its other members stay. insert replaces an entry without a command completely.
-// newline is the line ending of the file. New text is formatted like the text around it. All other text stays
-// unchanged.
+// newline is the line ending of the file. insert formats new text like the text around it, and changes no other text.
 func insert(root *hujson.Value, list, name string, entry *hujson.Object, newline string) error {
 	object, unit := root.Value.(*hujson.Object), "  "
 	if in := indent(object); in != nil && *in != "" {

@@ -59,8 +59,7 @@ func Page(cmd *cobra.Command, version string, date time.Time) []byte {
 	return b.Bytes()
 }
 
-// paragraphs writes the paragraphs of a help text, wrapped at the width of the page. A paragraph with indented lines
-// keeps its lines.
+// paragraphs writes a help text, wrapped at the width of the page. A paragraph with indented lines keeps its lines.
 func paragraphs(b *bytes.Buffer, text string) {
 	for i, p := range strings.Split(strings.Trim(text, "\n"), "\n\n") {
 		if i > 0 {

@@ -27,8 +27,7 @@ const (
 	progressInterval = 100 * time.Millisecond
 )
 
-// NewProgress returns a progress line that begins with label, and starts its clock. out is usually the error stream of
-// the process.
+// NewProgress returns a Progress and starts its clock. out is usually the error stream of the process.
 func NewProgress(out *Output, label string) *Progress {
 	return &Progress{out: out, label: label, start: time.Now()}
 }

@@ -137,7 +137,8 @@ type watch struct {
 	willWatch atomic.Bool
 }
 
-// New opens a collection with these options.
+// New opens a collection with these options. Without a catalog, a store or an analyzer, the error is sheaf.ErrInvalid.
+// If the store cannot run the default profile, the error is sheaf.ErrUnsupported.
 func New(o Options) (*Collection, error) {
 	if o.Catalog == nil || o.Backend == nil && o.Local == nil || o.Analyzer == nil {
 		return nil, sheaf.Invalidf("open collection %q: a catalog, a store and an analyzer are needed", o.Name)
@@ -335,7 +336,7 @@ type watchState struct {
 func (c *Collection) WillWatch() { c.willWatch.Store(true) }
 
 // Watch keeps the collection up to date with its folders until ctx ends, and then returns nil. After every run, Watch
-// calls onRun, unless onRun is nil.
+// calls onRun, unless onRun is nil. If Options.Ingest is nil, the error is sheaf.ErrUnsupported.
 func (c *Collection) Watch(ctx context.Context, onRun func(*ingest.Report, error)) error {
 	if c.o.Ingest == nil {
 		return fmt.Errorf("watch %s: %w: it was opened for reading only", c.o.Name, sheaf.ErrUnsupported)
@@ -366,7 +367,7 @@ func (c *Collection) withProgress() ingest.Options {
 	return o
 }
 
-// Refresh updates the collection from its folders once.
+// Refresh updates the collection from its folders once. If Options.Ingest is nil, the error is sheaf.ErrUnsupported.
 func (c *Collection) Refresh(ctx context.Context) (*ingest.Report, error) {
 	if c.o.Ingest == nil {
 		return nil, fmt.Errorf("refresh %s: %w: it was opened for reading only", c.o.Name, sheaf.ErrUnsupported)

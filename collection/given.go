@@ -151,8 +151,8 @@ func (c *Collection) Patch(ctx context.Context, grant access.Grant, ch Change, p
 	return stored[0], nil
 }
 
-// checkChanges returns an error if the caller may not make the changes. Otherwise it returns copies, with the sets of
-// the caller and with vectors of length 1.
+// checkChanges returns an error if the caller may not make the changes. Otherwise it returns copies of the changes,
+// with vectors of length 1. It sets Within to the sets of the grant, and puts documents without sets into these sets.
 func (c *Collection) checkChanges(grant *access.Grant, given []Change) ([]Change, error) {
 	if c.given.file == nil {
 		return nil, fmt.Errorf("write to %s: %w: it was opened for reading only", c.o.Name, sheaf.ErrUnsupported)
@@ -360,8 +360,8 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change, e entry) ([
 // A change calls crashPoint at named points. Tests kill the process at these points.
 var crashPoint = func(string) {}
 
-// refuse restores the earlier versions of documents in intake.db, after the error why prevented the indexing of
-// accepted changes. If refuse cannot write intake.db now, the changes stay there, and recovery indexes them later.
+// refuse restores the earlier versions of documents in intake.db. Their changes were accepted, but indexing failed with
+// the error why. If refuse cannot write intake.db now, the changes stay there, and recovery indexes them later.
 func (c *Collection) refuse(changes []Change, e entry, why error) error {
 	crashPoint("in refuse")
 	view := c.o.Catalog.View()

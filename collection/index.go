@@ -45,7 +45,8 @@ type Index struct {
 type Site struct {
 	Folder string
 	Where  location.Location
-	// Base is the place of the index. A server that stores the chunks has a folder inside Base, named by Where.
+	// Base is the place of the index. If a server stores the chunks, Where is the folder of this server inside Base;
+	// otherwise Where is Base.
 	Base location.Location
 	// Target is the server that stores the chunks. If it is nil, the engine stores them.
 	Target store.Opener

@@ -18,8 +18,8 @@ import (
 
 // These constants say how long and how often to wait while another process writes.
 const (
-	// NeedAnswer is the longest wait of an update before an answer. After it, the answer comes from the state before the
-	// update. A running server can index the same change within this time.
+	// NeedAnswer is the longest wait of an update before an answer. After this time, the answer lacks the update. A
+	// running server can index the same change within this time.
 	NeedAnswer = 500 * time.Millisecond
 	// NeedFresh is the longest wait of work that must be done, such as the first run.
 	NeedFresh = 10 * time.Minute

@@ -22,7 +22,8 @@ type Local struct {
 }
 
 // Ask returns a collection that answers a person in the folder of the site. The collection writes nothing. If the index
-// has no store, scanner reads the files instead; otherwise it is nil. expander may be nil. Close the collection first.
+// has no store, scanner reads the files instead; otherwise it is nil. expander may be nil. Close the collection before
+// the index.
 func (x *Index) Ask(scanner *scan.Scanner, expander *search.Expander) (*Collection, error) {
 	o := x.answering()
 	o.Local = &Local{Scope: x.Scope(), Spellings: x.spellings, Expander: expander}

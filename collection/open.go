@@ -141,7 +141,8 @@ func (o *openRequest) sameModel(view *catalog.View, folder string) error {
 	return nil
 }
 
-// anyKeys reports whether an index has keys, or unreadable ones. An index with keys excludes comments from the text.
+// anyKeys reports whether an index has keys. An unreadable file of keys counts as keys. An index with keys excludes
+// comments from the text.
 func anyKeys(where location.Location) bool {
 	keys, err := access.OpenKeys(where.Keys())
 	if err != nil {

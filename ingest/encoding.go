@@ -353,8 +353,8 @@ const (
 )
 
 // sampleBytes is the largest number of bytes of text that are read to detect the encoding. An encoding of a language
-// without Latin letters fits only a text with at least leastSigns characters beyond ASCII. For a legacy with common
-// ranges, leastCommon characters are enough, if isCommon accepts them.
+// without Latin letters fits only a text with at least leastSigns characters beyond ASCII. If legacy.common is set and
+// isCommon accepts the text, leastCommon characters are enough.
 const (
 	sampleBytes = 64 << 10
 	leastSigns  = 6

@@ -369,7 +369,7 @@ func (w *Walk) seenUntil() int64 {
 // text returns the time of a tree in the form that the settings have.
 func (s *knownTime) text(tree string) string { return strconv.FormatInt(s.until[tree], 10) }
 
-// differs reports whether the time of a tree in until differs from its time in the settings.
+// differs reports whether the time of any tree differs from its time in the settings.
 func (s *knownTime) differs(settings *catalog.Settings) bool {
 	for tree := range s.until {
 		if settings.Extra[seenKey(tree)] != s.text(tree) {

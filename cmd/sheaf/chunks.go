@@ -271,7 +271,8 @@ func (r *chunksRun) cutNamed(path string, size int64) (err error) {
 	return err
 }
 
-// file cuts a file into chunks. If it skips the file, left is the reason.
+// file cuts a file into chunks. If it skips the file, left is the reason. For a file that was read before, it does
+// nothing.
 func (r *chunksRun) file(path string) (left *catalog.Skip, err error) {
 	if r.seen[path] {
 		return nil, nil

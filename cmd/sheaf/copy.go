@@ -206,7 +206,7 @@ func (a *app) placeOf(base location.Location, flag, address string) (string, err
 	return base.Store(target.String()).Dir, nil
 }
 
-// verifySample is the number of copied chunks that verifyCopy compares with their source.
+// verifySample is the number of copied chunks that transfer compares with their source.
 const verifySample = 200
 
 // verifyCopy checks the store after a copy, and returns an error if something is missing. It compares the counts, and

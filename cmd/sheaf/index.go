@@ -206,10 +206,9 @@ func (s *session) printIndexed(out *indexJSON, report *ingest.Report) {
 }
 
 const (
-	// indexMemory is the number of bytes of memory that indexing needs besides the files. Above this size, the process
-	// collects garbage more often.
+	// indexMemory is the memory in bytes that indexing needs besides the size of the files: see saveMemory.
 	indexMemory = 90 << 20
-	// fewBytes is the largest size of a small run in bytes. For such a run, collecting garbage early only costs time.
+	// fewBytes is the size of the largest run, in bytes, for which saveMemory only costs time.
 	fewBytes = 4 << 20
 )
 

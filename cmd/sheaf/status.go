@@ -174,7 +174,7 @@ func (s *session) warnings() ([]warningJSON, error) {
 	return out, err
 }
 
-// statusLines is the largest number of files or warnings that a command lists. It only counts the others.
+// statusLines is the largest number of files or warnings that a command lists. If there are more, it counts the others.
 const statusLines = 10
 
 // printStatus prints the state of the index in at most ten lines, or completely if all is true. recall adds a table.

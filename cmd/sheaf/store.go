@@ -79,7 +79,7 @@ func engineOptions(c *config.Config) embedded.Options {
 }
 
 const (
-	// connectTimeout is long enough to connect to a distant server.
+	// connectTimeout is the longest time for a connection to a model server. It is enough for a distant server.
 	connectTimeout = time.Second
 	// queryTimeout is the longest time that a query waits for a model server. In this time, a server can load a model and
 	// embed one short text.
@@ -176,7 +176,8 @@ func newReranker(o config.Reranker) (model.Reranker, error) {
 	return r, nil
 }
 
-// secret reads a key from the environment variable env or from file. settings is a prefix for names in errors.
+// secret reads a key from the environment variable env or from file. Without both, it returns "". settings is the
+// beginning of the names of these settings, for errors: "store_" in store_key_env.
 func secret(settings, env, file string) (string, error) {
 	if env != "" {
 		key := os.Getenv(env)

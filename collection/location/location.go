@@ -196,7 +196,8 @@ func Under(root, folder string) (string, bool) {
 	return filepath.ToSlash(rel), true
 }
 
-// plainName returns a folder's name without characters other than letters, digits, dots and dashes.
+// plainName returns a folder's name for use in the name of an index. Characters other than letters, digits, dots,
+// dashes and underscores become dashes. An empty result becomes "root", and a long one is cut.
 func plainName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '.' || r == '-' || r == '_' {

@@ -285,7 +285,8 @@ func (t *Target) As(alias string) (*Target, error) {
 	return &other, nil
 }
 
-// Open opens the store. a and vectors say which terms and vectors the store has.
+// Open opens the store. a and vectors say which terms and vectors the store has. access says whether Open may make the
+// store, and whether the caller may write.
 func (t *Target) Open(ctx context.Context, a *analysis.Analyzer, vectors []store.VectorField,
 	access store.Access) (store.Backend, error) {
 	s, err := t.server(a, vectors, access)

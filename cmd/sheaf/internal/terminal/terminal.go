@@ -26,9 +26,9 @@ type Output struct {
 	Width int
 }
 
-// Open describes f. mode is "always", "never" or "auto". In auto mode, a terminal has colors unless TERM is "dumb".
-// NO_COLOR switches colors off, and CLICOLOR_FORCE switches them on. Links need colors, because users who switch colors
-// off want no escape sequences.
+// Open returns the Output for f. mode is "always", "never" or "auto". In auto mode, a terminal has colors unless TERM
+// is "dumb". NO_COLOR switches colors off, and CLICOLOR_FORCE switches them on. Without colors there are no links:
+// users who switch colors off want no escape sequences.
 func Open(f *os.File, mode string, getenv func(string) string) *Output {
 	out := &Output{Writer: f, Width: 80}
 	out.Terminal = term.IsTerminal(int(f.Fd()))

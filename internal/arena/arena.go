@@ -30,7 +30,7 @@ func (t *Texts) Join(parts ...string) string {
 	return t.block.String()[start:]
 }
 
-// Own returns a copy of list whose strings share no memory with it. It returns nil for nil.
+// Own returns a copy of list whose strings share no memory with list. It returns nil for nil.
 func (t *Texts) Own(list []string) []string {
 	if list == nil {
 		return nil

@@ -36,7 +36,7 @@ func Cut(text string) (rest, id string, ok bool) {
 const reach = 512
 
 // Inside returns the length of the attribute list at byte i of a text, or 0 without a list. The list must follow a
-// picture, link or code, as in "![](a.png){ #a }", or begin with a colon.
+// picture, link, code or emphasis, as in "![](a.png){ #a }", or begin with a colon.
 func Inside(text string, i int) int {
 	list := text[i:min(len(text), i+reach)]
 	if !strings.HasPrefix(list, "{:") && (i == 0 || strings.IndexByte("])`:*_", text[i-1]) < 0) {

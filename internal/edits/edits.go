@@ -3,8 +3,8 @@ package edits
 
 import "slices"
 
-// Weight returns 1/(1+d) for the distance d from a to b. It returns 0 if d exceeds limit, or if the first prefix
-// characters differ.
+// Weight returns 1/(1+d), where d is the [Distance] from a to b. It returns 0 if d exceeds limit. It also returns 0 if
+// a and b differ in their first characters, as many as prefix says.
 func Weight(a, b []rune, limit, prefix int) float64 {
 	prefix = min(prefix, len(b))
 	if len(a) < prefix || !slices.Equal(a[:prefix], b[:prefix]) {

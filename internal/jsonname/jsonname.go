@@ -10,8 +10,8 @@ import (
 )
 
 // Twice returns a name that occurs twice in one object of a JSON text, if there is one. It searches objects at any
-// depth. Two names are equal if their keys are equal. The caller must pass valid JSON of limited depth, as Twice is
-// recursive.
+// depth. Two names count as the same name if the function key returns the same text for both. The caller must pass
+// valid JSON of limited depth, as Twice is recursive.
 func Twice(text []byte, key func(name string) string) (name string, ok bool) {
 	return twice(json.NewDecoder(bytes.NewReader(text)), key)
 }
@@ -39,11 +39,11 @@ func twice(text *json.Decoder, key func(name string) string) (string, bool) {
 	return "", false
 }
 
-// Exact returns a name unchanged. As a key, it makes the comparison exact.
+// Exact returns a name unchanged. As the parameter key of Twice, it makes the comparison exact.
 func Exact(name string) string { return name }
 
-// AnyCase returns a key that is equal for names that [encoding/json] takes as equal. Each letter of the key is the
-// first of the letters that [strings.EqualFold] takes as equal.
+// AnyCase is for the parameter key of Twice. It returns the same text for names that [encoding/json] takes as equal.
+// Each letter of the text is the first of the letters that [strings.EqualFold] takes as equal.
 func AnyCase(name string) string {
 	return strings.Map(func(r rune) rune {
 		for {

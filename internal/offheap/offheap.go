@@ -1,11 +1,11 @@
 // Package offheap allocates large buffers outside the heap of the garbage collector, for owners that free them. The
-// collector lets its heap grow to twice the live data, so a buffer there uses twice its size. A buffer of this package
+// collector lets its heap grow to twice the live data, so a buffer there costs twice its size. A buffer of this package
 // uses memory only for the bytes that were written, and only until it is freed.
 //
 // The caller must free the memory. The memory must not contain pointers into the heap, because the collector does not
-// read it. If memory cannot be mapped, and in programs built with the race detector, it comes from the heap. With the
-// race detector, free fills the memory with 0xdb. A later read gets nonsense. The detector reports that read if another
-// goroutine does it, but not if the goroutine that freed the memory does.
+// read it. If memory cannot be mapped, and in programs built with the race detector, the package takes it from the
+// heap. With the race detector, free fills the memory with 0xdb, so that a later read gets nonsense. The detector
+// reports such a read only if another goroutine freed the memory.
 package offheap
 
 import (
@@ -25,11 +25,11 @@ var inUse, beside atomic.Int64
 // InUse returns how many bytes this package has allocated and not freed.
 func InUse() int64 { return inUse.Load() }
 
-// Beside returns the number of bytes outside the heap, of the bytes that InUse counts. If memory can be mapped, these
-// are all bytes.
+// Beside returns how many of the bytes that InUse counts are outside the heap. If memory can be mapped, these are all.
 func Beside() int64 { return beside.Load() }
 
-// count adds n bytes to the counter for the kind of memory that b has: on the heap or outside.
+// count adds n bytes to the number that InUse returns. If b is outside the heap, it also adds n to the number of
+// Beside.
 func (b *block) count(n int) {
 	inUse.Add(int64(n))
 	if b.mapped {
@@ -88,7 +88,8 @@ func (b *block) grow(n int) {
 
 // List is a list that grows. The zero value is empty.
 type List[T any] struct {
-	// Items are the elements. They are valid until the next Grow, Add or Free. Grow increases their capacity.
+	// Items are the elements. The slice is valid until the next call of Grow, Add, Resize, Make or Free. Grow increases
+	// its capacity.
 	Items []T
 	block block
 }

@@ -15,9 +15,9 @@ type Link struct {
 	Alias    string // the part after "|"
 }
 
-// Parse reads a link from the text between "[[" and "]]". s begins after "[[". size is the length of the text with
-// "]]". ok is false for "[[text](address)]", a Markdown link in brackets. It is also false for "[[1]](#notes)", a link
-// whose text has brackets, and if "]]" is not on the same line.
+// Parse reads the link at the start of s, which begins after "[[". size is the length of the link with "]]". ok is
+// false for "[[text](address)]", a Markdown link in brackets, and if "]]" is not on the same line. It is also false for
+// "[[1]](#notes)", a link whose text has brackets.
 func Parse(s string) (l Link, size int, ok bool) {
 	end, bar := -1, false
 	for i := 0; i+1 < len(s) && end < 0; i++ {
@@ -87,8 +87,8 @@ func (l Link) Text() string {
 // MarkdownEndings are the extensions of Markdown files.
 var MarkdownEndings = [...]string{".md", ".markdown", ".mdx"}
 
-// Name returns the note's name in a text of exactly one link: the target's last part without a Markdown extension. It
-// returns "" for any other text.
+// Name returns the name of the note to which a text of exactly one link leads. The name is the last part of the target
+// without a Markdown extension. For any other text, Name returns "".
 func Name(s string) string {
 	l, ok := Whole(s)
 	if !ok || l.Target == "" {

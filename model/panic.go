@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Caught is deferred in goroutines that call a model, where a panic would end the process. It turns
-// the panic into an error that names the model and the position of the fault.
+// Caught turns a panic into an error that names the model and the position of the fault. Defer it in each goroutine
+// that calls a model: there, a panic would end the process.
 func Caught(model string, err *error) {
 	fault := recover()
 	if fault == nil {

@@ -29,7 +29,7 @@ type Server struct {
 	URL string
 	// Model is the server's name for the model.
 	Model string
-	// Key is sent as a bearer token unless it is empty. Errors never contain the key.
+	// The client sends Key as a bearer token unless Key is empty. Errors never contain Key.
 	Key string
 	// Timeout limits one request, in addition to the context; 0 is defaultTimeout. Attempts is the largest number of
 	// attempts of a request while the server is busy; 0 is defaultAttempts.
@@ -120,7 +120,7 @@ func (e endpoint) open(what, path string) (*endpoint, error) {
 	return &e, nil
 }
 
-// versioned reports whether a part of a path is the version of an API, such as v1.
+// versioned reports whether one of the parts of a path is the version of an API, such as v1.
 func versioned(path string) bool {
 	return slices.ContainsFunc(strings.Split(path, "/"), func(part string) bool {
 		_, err := strconv.Atoi(strings.TrimPrefix(part, "v"))
@@ -128,7 +128,8 @@ func versioned(path string) bool {
 	})
 }
 
-// transport returns a transport that takes at most limit to connect. For 0 it is nil, the default transport.
+// transport returns a transport that takes at most limit to connect. For limit 0, it returns nil: the default
+// transport.
 func transport(limit time.Duration) http.RoundTripper {
 	usual, ok := http.DefaultTransport.(*http.Transport)
 	if limit <= 0 || !ok {
@@ -162,8 +163,9 @@ func call[T any](ctx context.Context, e *endpoint, asked map[string]any,
 	return out, err
 }
 
-// post sends body and passes the answer to read. If read fails, post does not send the request again. If the server
-// closes the connection, post sends the request once more, even if Attempts is 1.
+// post sends body and passes the answer to read. It sends body again while the server is busy, up to Attempts times in
+// all. If the server closes the connection, post sends body once more, even if Attempts is 1. If read fails, post does
+// not try again.
 func (e *endpoint) post(ctx context.Context, body []byte, read func(data []byte) error) error {
 	if e.resting {
 		if err := e.rest.recentFailure(); err != nil {
@@ -361,7 +363,7 @@ func (e *endpoint) quoteAnswer(data []byte) string {
 	return strings.Join(strings.Fields(strings.ToValidUTF8(text[:min(len(text), 300)], "?")), " ")
 }
 
-// errorMessage returns the server's error message from an answer.
+// errorMessage returns the error message in a server's answer, with ": " before it. Without a message, it returns "".
 func (e *endpoint) errorMessage(data []byte) string {
 	var answer struct {
 		Error json.RawMessage `json:"error"`
@@ -372,7 +374,8 @@ func (e *endpoint) errorMessage(data []byte) string {
 	return ": " + e.quoteAnswer(answer.Error)
 }
 
-// retryAfter returns how long to wait before the next attempt.
+// retryAfter returns how long the server asks to wait before the next attempt, or 0 if it names no time. The result is
+// negative if another attempt cannot help.
 func retryAfter(resp *http.Response) time.Duration {
 	if resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode < http.StatusInternalServerError {
 		return -1

@@ -1,5 +1,5 @@
-// Package remember stores the vectors of passages in a file, by model and text. So a passage is not embedded
-// again after a rename or a rebuild, or when two notes share a paragraph. Its main type is [Embedder].
+// Package remember stores the vectors of passages in a file, by model and text. So a passage is not embedded again
+// after a rename or a rebuild, or when two notes share a paragraph. Its main type is [Embedder].
 package remember
 
 import (
@@ -44,8 +44,9 @@ type Embedder struct {
 var _ model.Embedder = (*Embedder)(nil)
 
 // New returns an embedder that stores the vectors of e in the file at path. The first passage opens the file. The
-// embedder stores no queries. Several processes may open the file. If they write at the same time, only these writes
-// may be lost. So callers hold a lock of their own while they embed passages.
+// embedder stores no vectors of queries. Several processes may open the file. If two processes write at the same time,
+// vectors of these writes may be lost. A caller can prevent the loss: it holds a lock of its own while it embeds
+// passages.
 func New(e model.Embedder, path string) *Embedder { return &Embedder{inner: e, path: path} }
 
 // Model implements model.Embedder.

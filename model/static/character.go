@@ -39,7 +39,7 @@ func (s *Segmenter) character(text []byte) character {
 	return *c
 }
 
-// characterMask has a mask for the bytes of a character outside ASCII, by the first 4 bits of the character.
+// characterMask maps the first 4 bits of a character outside ASCII to a mask of the character's bytes.
 var characterMask = [16]uint32{12: 1<<16 - 1, 13: 1<<16 - 1, 14: 1<<24 - 1, 15: 1<<32 - 1}
 
 // describe returns the character whose bytes are in text, with its normalization.

@@ -44,7 +44,7 @@ func (e *encoder) Embed(dst []float32, text string) bool {
 }
 
 // vector writes the vector of the current text to dst, and returns false if the text has no piece. It keeps the sums of
-// blocks for the next text with these blocks.
+// blocks for the next text that has these blocks.
 func (e *encoder) vector(dst []float32) bool {
 	table := e.table()
 	clear(dst)
@@ -66,7 +66,7 @@ func (e *encoder) vector(dst []float32) bool {
 }
 
 // EmbedWeighted is [encoder.Embed] with a weight, 0 or more, for every word of text. White space separates words. It
-// returns false in the same cases as Embed.
+// also returns false if no word has a weight above 0.
 func (e *encoder) EmbedWeighted(dst []float32, text string, weight func(word string) float64) bool {
 	e.begin(text)
 	table := e.table()
@@ -112,9 +112,9 @@ func normalize(v []float32) bool {
 }
 
 // Knows reports whether the model knows a query. For unknown texts the nearest passages are arbitrary. If the encoder
-// chooses the table of other languages, the text is known. The encoder chooses the English table also for unknown
-// languages. A text is then known if more than half of its pieces are ASCII and have at least two characters. These
-// rules decide which pieces count:
+// chooses the table of other languages, the text is known. The encoder chooses the English table for English, and also
+// for unknown languages. The text is then known if more than half of its pieces are ASCII and have at least two
+// characters. These rules decide which pieces count:
 //   - Marks, digits and single letters, as in "chapter 5", do not count.
 //   - A name with digits and underscores, for example ERR_4096, counts as one unknown piece.
 func (e *encoder) Knows(text string) bool {

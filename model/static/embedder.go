@@ -13,8 +13,8 @@ type Embedder struct {
 	name   string
 	model  *Model
 	others *Unigram // may be nil
-	// free has encoders for the next texts. Used encoders remember words, so they are faster than new ones:
-	// builtin.BenchmarkEmbed.
+	// free has encoders for the next texts. Used encoders remember words, so they are faster than new ones, as
+	// builtin.BenchmarkEmbed shows.
 	free chan *encoder
 }
 
@@ -157,5 +157,5 @@ func (e *Embedder) Pieces(text string, yield func(start, end int) bool) {
 	encoder.tokenizer.Pieces(text, yield)
 }
 
-// Tokens returns the name of the English table, whose pieces are the tokens. It implements model.Tokenizer.
+// Tokens returns the name of the English table, whose pieces are the tokens of Pieces.
 func (e *Embedder) Tokens() string { return e.model.Name() }

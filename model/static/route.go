@@ -32,7 +32,7 @@ type part struct {
 	sum     []float32 // of the pieces' rows; empty before the first use
 }
 
-// begin starts to read a text with its first block of words. The method grow adds more.
+// begin starts a new text, whose first block of words is text. The method grow adds more blocks.
 func (e *encoder) begin(text string) {
 	e.text, e.size, e.foreign = e.text[:0], 0, 0
 	e.grow(text)
@@ -49,14 +49,15 @@ func (e *encoder) grow(text string) {
 	e.size, e.foreign = e.size+len(text), e.foreign+foreignBytes(text)
 }
 
-// drop removes the second block of the text: the first words after the heading, which is the first block.
+// drop removes the second block of the text. The first block is the heading, so drop removes the first words of the
+// body.
 func (e *encoder) drop() {
 	b, last := e.text[1], len(e.text)-1
 	e.text = append(append(e.text[:1], e.text[2:]...), b)[:last] // grow uses the memory of b again
 	e.size, e.foreign = e.size-len(b.text), e.foreign-foreignBytes(b.text)
 }
 
-// part returns the result of a table for a block, which it computes if needed.
+// part returns the result of a table for a block. It computes the result if needed.
 func (e *encoder) part(b *block, table int) *part {
 	if table == englishTable {
 		e.readStart(b)
@@ -107,8 +108,8 @@ func (e *encoder) read(b *block, table, end int) {
 	}
 }
 
-// clearlyEnglish reports whether the pieces of the English table alone show that the text is in
-// English. For most other texts it reads only the start.
+// clearlyEnglish reports whether the pieces of the English table alone show that the text is in English. Of most texts
+// that are not, it reads only the start.
 func (e *encoder) clearlyEnglish() bool {
 	if e.foreign*mostForeign > e.size {
 		return false

@@ -332,7 +332,7 @@ func dropped(r rune) bool {
 }
 
 // isMark reports whether the reference tokenizer reads r as a combining mark, which has no width of its own. The switch
-// lists characters that became a mark, or stopped to be a mark, after Unicode 8.
+// lists characters that became a mark, or stopped being a mark, after Unicode 8.
 func isMark(r rune) bool {
 	switch r {
 	case 0x1734:

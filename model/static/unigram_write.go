@@ -24,8 +24,8 @@ type UnigramPiece struct {
 // unseenPenalty is the difference between the lowest score and the score of an unknown character, as in SentencePiece.
 const unseenPenalty = 10
 
-// WriteUnigram returns the file of a table of this name (at most 40 bytes). It is used beside an English table with
-// the vocabulary v. The parameter unknown is the number of the piece for unknown characters.
+// WriteUnigram returns the file of a table of this name (at most 40 bytes). An encoder uses the table beside an English
+// table with the vocabulary v. The parameter unknown is the number of the piece for unknown characters.
 func WriteUnigram(name string, pieces []UnigramPiece, unknown int, v *Vocabulary) ([]byte, error) {
 	switch {
 	case len(name) == 0 || len(name) > nameBytes:
@@ -119,8 +119,8 @@ func languageNumbers(v *Vocabulary, u *Unigram) []byte {
 	return numbers
 }
 
-// quantize rounds row to levels of -8 to 7 times a step. It returns the step and the levels. It tries 41 steps and
-// takes the smallest squared error. It fails if row has a number that is not finite.
+// quantize rounds row to levels of -8 to 7 times a step. It returns the step and the levels. Of 41 steps, it takes the
+// one with the smallest squared error. It fails if row has a number that is not finite.
 func quantize(row []float32) (float32, []int8, error) {
 	largest := 0.0
 	for _, x := range row {

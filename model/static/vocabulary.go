@@ -1,5 +1,5 @@
 // Package static turns text into vectors with a table of token vectors. The vector of a text is the sum of the vectors
-// of its pieces, at unit length. It has the WordPiece tokenizer and the embedder. The caller provides the table.
+// of its pieces, at unit length. It has the tokenizers and the embedder. The caller provides the table.
 package static
 
 import (
@@ -84,7 +84,8 @@ func (v *Vocabulary) piece(id int32) []byte {
 	return v.text[start:end]
 }
 
-// slot returns the content of a slot; an unknown piece number reads as empty.
+// slot returns the content of slot i: the number of a piece plus 1, or 0 for an empty slot. A number that is too large,
+// in a damaged file, reads as 0.
 func (v *Vocabulary) slot(i uint32) uint32 {
 	n := binary.LittleEndian.Uint32(v.slots[4*i:])
 	if n > uint32(v.numbered) {
@@ -108,7 +109,7 @@ func finish(h uint32) uint32 {
 	return h ^ h>>13
 }
 
-// find returns the number of the piece with this text and hash, or -1. goesOn says that it continues a word.
+// find returns the number of the piece with this text and hash, or -1. goesOn says that the piece continues a word.
 func (v *Vocabulary) find(body []byte, h uint32, goesOn bool) int32 {
 	slot := finish(h) & v.mask
 	for range v.mask + 1 {

@@ -1,6 +1,6 @@
 // Package builtin has the built-in model: the English table of package english, and a table for other languages.
-// Vectors of the second table are near the vectors of English translations. It needs no download, no server and no
-// preparation. doc/languages.md lists the languages.
+// Vectors of the second table are near the vectors of English translations. The model needs no download, no server and
+// no preparation. doc/languages.md lists the languages.
 package builtin
 
 import (

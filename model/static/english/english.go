@@ -1,5 +1,5 @@
-// Package english has a static embedding model of English inside the program. It needs no download, no server and no
-// preparation. lab/model/README.md describes its training and its quality.
+// Package english has a static embedding model of English inside the program. The model needs no download, no server
+// and no preparation. lab/model/README.md describes its training and its quality.
 package english
 
 import (

@@ -133,8 +133,8 @@ func receiver(e ast.Expr) string {
 	return ""
 }
 
-// firstSentence returns the first sentence of a comment without the name of its declaration. It
-// returns "" when the sentence is no query.
+// firstSentence returns the first sentence of a comment without the name of its declaration. If the sentence is too
+// short, too long or only about the name, it returns "".
 func firstSentence(comment, name string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(comment), "\n\n")
 	s := new(doc.Package).Synopsis(first)

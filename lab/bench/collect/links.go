@@ -32,7 +32,7 @@ var (
 		`ページ|ドキュメント|ガイド|セクション|記事|チュートリアル|こちら|詳細)$`)
 )
 
-// generic are link texts without information about the linked page.
+// generic has words that say nothing about a linked page. isGeneric looks for texts with only such words.
 var generic = wordSet(`here this docs doc documentation documents next previous prev back page pages link links more
 read learn see guide guides section sections article articles details example examples overview home index tutorial
 tutorials reference references website site blog post posts above below following first part chapter chapters click
@@ -52,7 +52,7 @@ func isGeneric(text string) bool {
 	return true
 }
 
-// findLinks returns the links of a page in order, and the places of link definitions.
+// findLinks returns the links of a page in order, and the positions of the page's link definitions.
 func findLinks(p *page) ([]link, [][]int) {
 	var all []link
 	m := p.masked
@@ -144,7 +144,8 @@ func newResolver(pages []*page, site string) *resolver {
 	return r
 }
 
-// normal removes the extension, names of indexes and outer slashes from an address.
+// normal returns an address in lower case without extension, outer slashes and the name of an index at the end. For an
+// index alone, it returns ".".
 func normal(name string) string {
 	name = strings.ToLower(strings.Trim(name, "/"))
 	for range 2 { // some generators name pages "name.html.md"
@@ -162,8 +163,8 @@ func normal(name string) string {
 	return name
 }
 
-// resolve returns the page of an address and the fragment. The page is nil when the address leads
-// outside or to several pages.
+// resolve returns the page of an address in the page from, and the fragment of the address. The page is nil if the
+// address leads outside or fits several pages.
 func (r *resolver) resolve(from *page, address string) (*page, string) {
 	if target, ok := strings.CutPrefix(address, "wiki:"); ok {
 		name, fragment, _ := strings.Cut(strings.TrimSpace(target), "#")
@@ -360,8 +361,7 @@ func choose(queries []query, n, perPage int, pageOf func(id string) string) []qu
 	return out
 }
 
-// cutLinks returns text without some links: those for which cut has the key of the link text. It also removes the
-// definitions of these links.
+// cutLinks returns text without the links whose text has a key in cut. It also removes the definitions of these links.
 func cutLinks(text string, links []link, definitions [][]int, cut map[string]bool) string {
 	type span struct{ start, end int }
 	var spans []span

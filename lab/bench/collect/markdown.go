@@ -132,7 +132,8 @@ func (p *page) frontMatter() string {
 	return ""
 }
 
-// mask blanks all text that holds no links and no headings.
+// mask sets p.masked: the text, in which zero bytes replace what may only look like a link or heading. These parts are
+// the front matter, code blocks, HTML comments, and inline code with brackets.
 func (p *page) mask() {
 	b := []byte(p.text)
 	blank(b[:p.body])

@@ -65,7 +65,7 @@ func anyText(list ...string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(?:` + strings.Join(list, "|") + `)\??$`)
 }
 
-// readSections returns the sections of all pages and how often each heading occurs.
+// readSections returns the sections of all pages. It also returns how often each heading or title occurs, by its key.
 func readSections(o *options) ([]section, map[string]int, error) {
 	pages, err := readPages(o)
 	if err != nil {
@@ -85,15 +85,15 @@ func readSections(o *options) ([]section, map[string]int, error) {
 	return all, count, nil
 }
 
-// enough reports whether a body can answer a query: 20 words outside code, or 40 Chinese or
-// Japanese characters.
+// enough reports whether a body can answer a query: whether it has at least 12 content words outside code. A pair of
+// Chinese or Japanese characters counts as a word.
 func enough(body string) bool {
 	p := parsePage("", body)
 	return len(content(strings.ReplaceAll(p.masked, "\x00", " "))) >= 12
 }
 
-// cutSections returns the collection of the chosen sections. It removes their headings from the
-// corpus, also from links that repeat them.
+// cutSections returns the collection of queries, each of which has one relevant section. It removes the headings of
+// these sections from the corpus, and links that repeat the headings.
 func cutSections(all []section, queries []query, o *options, about string) *collection {
 	c := &collection{queries: queries, about: about}
 	relevant := map[string]bool{}

@@ -78,7 +78,8 @@ func headCommit(dir string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// readGit returns the accepted files of the newest commit. It skips links and submodules.
+// readGit returns the files of the newest commit that accept accepts, with the paths that accept returns. It skips
+// links and submodules.
 func readGit(dir string, accept func(string) (string, bool)) ([]file, error) {
 	list, err := gitOutput(dir, nil, "ls-tree", "-r", "-z", "--full-tree", "HEAD")
 	if err != nil {

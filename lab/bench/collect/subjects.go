@@ -96,13 +96,13 @@ func answers(p *page, topic string) bool {
 	return 2*n >= len(wanted)
 }
 
-// change is a commit that touches one page, under the current path of the page.
+// change is a commit that changes one page. page is the path that the page has now.
 type change struct {
 	subject string
 	page    string
 }
 
-// readChanges returns the changes of the history, newest first. A shallow history gives none.
+// readChanges returns the commits that change one page, newest first. A shallow history gives none.
 func readChanges(o *options) ([]change, error) {
 	shallow, err := gitOutput(o.git, nil, "rev-parse", "--is-shallow-repository")
 	if err != nil || strings.TrimSpace(string(shallow)) == "true" {

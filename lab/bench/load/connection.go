@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// connection sends the requests of one client, one at a time. It uses far less processor time than
-// an http.Client, which passes each request through two goroutines. A server on the same machine
-// would lack the processor time of the clients.
+// connection sends the requests of one client, one at a time. It uses far less processor time than an http.Client,
+// which passes each request through two goroutines. So the clients leave the processors to a server on the same
+// machine.
 type connection struct {
 	options
 	conn  net.Conn

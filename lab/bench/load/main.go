@@ -1,24 +1,25 @@
-// Command load queries a running sheaf serve like many clients, and prints the times of answers. It
-// gives the numbers behind "sheaf serve holds 32 clients".
+// Command load queries a running sheaf serve like many clients, and prints the times of answers. It gives the numbers
+// behind "sheaf serve holds 32 clients".
 //
 //	sheaf serve --in FOLDER &
 //	go run -C lab/bench ./load --clients 32 --time 60s
 //
-// The queries are pairs of words from titles of the server's documents, or the lines of the file --queries. With
-// --zipf S they are drawn like people's queries: the k-th query's probability falls with k to the power S. So the
-// server's cache counts. A second of warm-up is not counted. The status is 1 when a request failed or when the 99th
-// percentile is above --p99.
+// The queries are pairs of words from titles of the server's documents, or the lines of the file --queries. With --zipf
+// S, queries repeat like people's queries: the k-th query's probability falls with k to the power S. So the numbers
+// include the effect of the server's cache. A second of warm-up does not count. The status is 1 if a request fails, or
+// if the 99th percentile is above --p99.
 //
 // With --rate R, the load is open: R queries a second arrive, whether or not earlier ones have their answers. The time
 // of a query then begins when it arrives, so it includes the wait for a free client.
 //
-// With --pid, the server's process on this machine, it also prints the server's processor time per answer.
+// With --pid, the number of the server's process on this machine, the command also prints the server's processor time
+// per answer.
 //
 //	go run -C lab/bench ./load --sheaf PROGRAM --in FOLDER
 //
-// measures all promises about a server, with its own servers and index. It measures how soon a warm server is ready
-// and a saved note is found, and 1,000 idle connections. It also sends slow and enormous requests, and counts
-// acknowledged documents that survive a killed server.
+// measures all promises about a server, with its own servers and index. It measures how soon a warm server is ready,
+// and how soon a search finds a saved note. It measures answers beside 1,000 idle connections. It also sends slow and
+// enormous requests, and counts the acknowledged documents that survive when it kills a server.
 package main
 
 import (
@@ -235,7 +236,7 @@ func (l *load) makeQueries() error {
 	return nil
 }
 
-// openIdle opens connections that send no request.
+// openIdle opens connections that send one request and are then idle.
 func (l *load) openIdle() error {
 	var wg sync.WaitGroup
 	faults := make(chan error, l.idle)
@@ -251,7 +252,7 @@ func (l *load) openIdle() error {
 	return <-faults
 }
 
-// ask lets all clients send queries for the given time.
+// ask lets all clients send queries for the given time, and returns all answers. A fault ends only its client.
 func (l *load) ask(length time.Duration) ([]answer, error) {
 	began := time.Now()
 	deadline := began.Add(length)
@@ -319,7 +320,7 @@ func (l *load) drawer(client uint64) func() string {
 	return func() string { return l.queries[zipf.Uint64()] }
 }
 
-// gauges returns numbers of the server's metrics.
+// gauges returns the values of the server's metrics with these names.
 func (l *load) gauges(names ...string) ([]float64, error) {
 	body, err := l.get("/metrics")
 	out := make([]float64, len(names))

@@ -58,7 +58,7 @@ type served struct {
 	cmd                    *exec.Cmd
 }
 
-// start starts the server, waits until it is ready, and returns the time of the start.
+// start starts the server, waits until it is ready, and returns how long this took.
 func (s *served) start() (time.Duration, error) {
 	began := time.Now()
 	s.cmd = exec.Command(s.program, "serve", "--in", s.folder, "--index", s.index, "--addr", "127.0.0.1:0")
@@ -161,8 +161,8 @@ func measureClients(s *served, o options) error {
 	return run(o)
 }
 
-// measureHostile opens connections that send heads and bodies slowly, and sends bodies that are too large or no JSON.
-// A client searches at the same time.
+// measureHostile opens connections that send heads and bodies slowly. It also sends bodies that are too large or not
+// JSON. A client searches at the same time.
 func measureHostile(s *served, _ options) error {
 	host := strings.TrimPrefix(s.address, "http://")
 	var slow []net.Conn

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// answer has the time when an answer came, its duration, and how many answers other clients got in that
-// time. When clients take fair turns without pauses, this number equals the number of other clients.
+// answer describes the answer to one query: at is its time since the start, took its duration. others counts the
+// answers that other clients got in that duration. If clients take fair turns without pauses, others is the number of
+// these clients.
 type answer struct {
 	at, took time.Duration
 	others   int64

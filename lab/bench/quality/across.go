@@ -12,9 +12,9 @@ import (
 // across is the kind of a set whose questions and texts are in different languages.
 const across = "across languages"
 
-// makeAcross writes sets that cross languages into a folder, with an INDEX.tsv. Two sets are translations of each
-// other if they have the same judgements and nearly the same name. The names may differ in the last part. From an
-// English set and a translation, makeAcross makes two sets: each language's questions with the other's texts.
+// makeAcross writes sets that cross languages into a folder, with an INDEX.tsv. Two sets are translations of each other
+// if they have the same judgements. Their names must be equal except for the last part. From an English set and a
+// translation, makeAcross makes two sets: each language's questions with the other's texts.
 func makeAcross(folder string, sets []set) error {
 	index := "name\tkind\tlanguage\tsplit\n"
 	for _, s := range sets {
@@ -46,7 +46,7 @@ func sameJudgements(a, b *set) bool {
 	return errors.Join(err, err2) == nil && bytes.Equal(first, second)
 }
 
-// copyFile copies a file, or the file with .gz, from one folder to another.
+// copyFile copies the file called name from one folder to another. If there is no such file, it copies name.gz.
 func copyFile(from, to, name string) error {
 	name = filepath.FromSlash(name)
 	text, err := os.ReadFile(filepath.Join(from, name))

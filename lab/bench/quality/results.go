@@ -130,8 +130,9 @@ func (r *result) read(d *eval.Report) error {
 	return nil
 }
 
-// lead returns how far the default is above a column, and whether the set has that column.
-func (r *result) lead(name string) (float64, bool) {
+// lead returns how much higher the default's value is than the value of a column. ok is false if the set lacks the
+// column.
+func (r *result) lead(name string) (by float64, ok bool) {
 	value, ok := r.values[name]
 	return r.values[usual] - value, ok
 }
@@ -142,7 +143,7 @@ type quality struct {
 	confidence.Quality
 }
 
-// readConfidence reads the output of sheaf eval confidence, or returns nil when there is none.
+// readConfidence reads the output of sheaf eval confidence. If there is none, it returns nil.
 func readConfidence(folder string, sets []set) ([]quality, error) {
 	all, err := readDatasets[quality](filepath.Join(folder, "confidence.json"))
 	if errors.Is(err, fs.ErrNotExist) {

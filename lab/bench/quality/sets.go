@@ -73,8 +73,8 @@ func findSets(split string, folders []string) ([]set, error) {
 	return sets, nil
 }
 
-// readIndex reads the columns name, kind, language and split of tab-separated lines. Lines without
-// a kind are notes.
+// readIndex reads the columns name, kind, language and split of tab-separated lines. Without its column, a set has the
+// kind notes, the language en and the split dev.
 func readIndex(text string) ([]set, error) {
 	r := csv.NewReader(strings.NewReader(text))
 	r.Comma, r.LazyQuotes = '\t', true
@@ -102,7 +102,8 @@ func readIndex(text string) ([]set, error) {
 	return sets, nil
 }
 
-// in returns the sets that folder has under the name of s. There is none, one, or one for pages and one for sections.
+// in returns the sets that folder has under the name of s: none, one, or two. The second set has the sections as
+// targets.
 func (s set) in(folder string) []set {
 	s.path, s.judgements = filepath.Join(folder, filepath.FromSlash(s.name)), "test"
 	exists := func(name string) bool {

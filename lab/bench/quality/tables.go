@@ -150,7 +150,8 @@ func printWorst(out io.Writer, english []result) {
 	fmt.Fprintln(out)
 }
 
-// marked returns a value, with a star when both tests find a difference from the default.
+// marked returns the value of column c, or "-" if the set lacks the column. A star follows if both tests find a
+// difference from the default.
 func (r *result) marked(c string) string {
 	v, ok := r.values[c]
 	if !ok {

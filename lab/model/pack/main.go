@@ -3,9 +3,10 @@
 //	go run ./lab/model/pack -name sheaf-en-1 -vocab vocab.txt -table table.npy -out sheaf-en-1.bin
 //	go run ./lab/model/pack -name sheaf-ml-1 -vocab vocab.tsv -table table.npy -out sheaf-ml-1.bin
 //
-// The table is a NumPy file of little-endian float32, one row per piece. A vocabulary .txt is for the English table
-// and has one piece per line. A vocabulary .tsv is for the table of many languages. Its columns are the piece, its
-// score, its language number (-127..127, positive for English), and whether training saw it.
+// The table is a NumPy file of little-endian float32, one row per piece. A vocabulary whose name ends in .txt is for
+// the English table, and has one piece per line. A vocabulary whose name ends in .tsv is for the table of many
+// languages. Its columns are the piece, its score, its language number (-127..127, positive for English), and whether
+// training saw it.
 package main
 
 import (
@@ -102,7 +103,8 @@ var special = []string{"<s>", "<pad>", "</s>", unknownPiece, "<mask>"}
 
 const unknownPiece = "<unk>"
 
-// readPieces reads the vocabulary, and finds the piece for unknown characters.
+// readPieces reads the vocabulary. rows[i] is the vector of the piece on line i. unknown is the number of the piece for
+// unknown characters.
 func readPieces(text string, rows [][]float32) (pieces []static.UnigramPiece, unknown int, err error) {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if len(lines) != len(rows) {

@@ -129,7 +129,7 @@ func (e *engine) Ask(ctx context.Context, text string, vector []float32) ([]stri
 	return ids, nil
 }
 
-// wire returns a vector in the protocol's form.
+// wire returns a vector as little-endian float32 numbers, as the protocol sends it.
 func wire(v []float32) []byte {
 	b := make([]byte, 0, 4*len(v))
 	for _, x := range v {

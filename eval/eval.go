@@ -44,7 +44,7 @@ type Options struct {
 	Plain bool
 	// Workers is the number of queries that run at the same time. Latencies mean something only if Workers is 1.
 	Workers int
-	// Progress is called with the number of finished queries. Calls never overlap. It may be nil.
+	// Run calls Progress with the number of finished queries, never twice at the same time. Progress may be nil.
 	Progress func(done, all int)
 }
 

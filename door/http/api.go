@@ -28,7 +28,7 @@ import (
 
 // Options say what the API serves, and to whom.
 type Options struct {
-	// Collections are the collections to serve. A request that names none uses the first one.
+	// Collections are the collections to serve. A request that names no collection uses the first one.
 	Collections []*collection.Collection
 	// Keys are the keys of callers. If there is no key, every caller gets the grant Open.
 	Keys *access.Keys
@@ -60,7 +60,7 @@ type Limits struct {
 	// Body limits one body: 1 MiB by default. IngestBody limits one body with documents: 16 MiB. Bodies limits all
 	// bodies that are read at once, and also the memory for parsing bodies: 256 MiB. The unit is bytes.
 	Body, IngestBody, Bodies int64
-	// Time limits the duration of a request: DefaultTime.
+	// Time limits the duration of a request: DefaultTime by default.
 	Time time.Duration
 	// Running limits how many reads run at once, and separately how many writes. The default is two for each processor, or
 	// eight with a remote store or model. Waiting limits how many requests wait: 1024. Patience limits how long a request
@@ -101,8 +101,8 @@ type API struct {
 	reads, writes *admission
 	bodies        *semaphore.Weighted // bytes of bodies that are read
 	values        *semaphore.Weighted // memory for parsed bodies
-	// document returns the OpenAPI document, and page returns the page that shows it to people. Both are made at the
-	// first call, so that the server starts fast.
+	// document returns the OpenAPI document, and page returns the page that shows it to people. Each makes its result at
+	// the first call, so that the server starts fast.
 	document func() ([]byte, error)
 	page     func() []byte
 }
@@ -184,7 +184,7 @@ func (a *API) find(method, path string) (r *route, values map[string]string, met
 	return nil, nil, methods
 }
 
-// mountAt returns the door at a path, or nil.
+// mountAt returns the mounted door for a path, or nil.
 func (a *API) mountAt(path string) *mount {
 	for i := range a.mounts {
 		m := &a.mounts[i]

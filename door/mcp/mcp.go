@@ -31,7 +31,7 @@ import (
 
 // Options say what a server serves.
 type Options struct {
-	// Collections are the collections to search, at least one. A call that names none uses the first.
+	// Collections are the collections to search, at least one. A call that names no collection uses the first one.
 	Collections []*collection.Collection
 	// Now, if not nil, returns the collections that are open now. It is for a program that may open collections again
 	// while the server runs. The names of the collections must not change.

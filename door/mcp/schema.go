@@ -18,7 +18,8 @@ var (
 )
 
 // schemaOf returns a schema of T in which each value has one type. The SDK's schemas also allow null for lists and
-// pointers, but no parameter here accepts null. Gemini rejects such schemas, and other clients send texts for them.
+// pointers, but no parameter here accepts null. If a schema allows null, Gemini rejects it, and other clients send
+// texts instead of lists.
 func schemaOf[T any]() *jsonschema.Schema {
 	t := reflect.TypeFor[T]()
 	if known, ok := byType.Load(t); ok {

@@ -77,7 +77,7 @@ type blockNode struct {
 	ast.BaseBlock
 	open, close string // HTML around the content
 	sign        string // the sign that ends its lines
-	ended       bool
+	ended       bool   // the line with the second sign was read
 	footnote    string // the label of a footnote
 }
 
@@ -111,7 +111,7 @@ func (obsidianHTML) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	})
 }
 
-// wordByte reports whether a character is an ASCII letter or digit. A sign next to one is usually code.
+// wordByte reports whether a character is an ASCII letter or digit. A sign beside such a character is usually code.
 func wordByte[T byte | rune](c T) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }

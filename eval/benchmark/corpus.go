@@ -241,7 +241,7 @@ func plain(text string) string {
 const functionWords = " a an and are as at be but by can for from has have if in into is it its no not of on or " +
 	"such that the their then there these they this to was will with you your "
 
-// frequentWords returns the n words that are in most documents of a sample. It leaves out function words.
+// frequentWords returns the n words that occur in the largest number of sampled documents, without function words.
 func (c *Corpus) frequentWords(n int) []string {
 	counts := map[string]int{}
 	step := max(1, len(c.Documents)/20_000)

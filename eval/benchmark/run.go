@@ -37,9 +37,9 @@ type Options struct {
 	Limit time.Duration
 	// Embedder computes the vectors. For TaskWide, wideEmbedder makes them longer.
 	Embedder model.Embedder
-	// Progress is called with the name of each step.
+	// Run calls Progress with the name of each step.
 	Progress func(what string)
-	// Step is called with the report after every engine, so that an interrupted run keeps its results.
+	// Run calls Step with the report after every engine, so that an interrupted run keeps its results.
 	Step func(*Report) error
 }
 

@@ -19,10 +19,11 @@ type Report struct {
 }
 
 // Better reports whether the learned calibration has a smaller mean squared error than the calibration in this program.
+// If this program has no calibration, it returns true.
 func (r *Report) Better() bool { return r.Shipped == nil || r.Learned.Brier < r.Shipped.Brier }
 
 const (
-	// minQuestions is the smallest number of questions to learn from. A folder that gives fewer is an error.
+	// minQuestions is the smallest number of questions to learn from. For fewer, Learn returns sheaf.ErrInvalid.
 	minQuestions = 40
 	// foldCount is the number of folds (groups of questions). Each fold is judged by the fit to the other folds.
 	foldCount = 5

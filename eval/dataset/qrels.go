@@ -18,8 +18,8 @@ type judgements struct {
 	negative, repeated int
 }
 
-// columns says which field of a line, from 0, has the query, the document, the gain and the slug. -1 means that no
-// field has it. fields is the number of fields between tabs; 0 means that white space separates the fields.
+// columns says which field of a line, from 0, has the query, the document, the gain and the slug. -1 means that the
+// lines have no such field. fields is the number of fields between tabs; 0 means that white space separates the fields.
 type columns struct{ query, doc, gain, slug, fields int }
 
 // readQrels reads judgements in one of two formats, and returns the name of the file that it read. In BEIR's format,

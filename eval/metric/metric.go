@@ -173,7 +173,8 @@ func (m Measure) gain(g int) float64 {
 	return float64(g)
 }
 
-// averagePrecision returns the mean precision at the ranks of all relevant documents; a missing one has precision 0.
+// averagePrecision returns the mean precision at the ranks of all relevant documents. If the ranking lacks a relevant
+// document, its precision is 0.
 func (m Measure) averagePrecision(top []string, qrels Judgements) float64 {
 	found, sum := 0, 0.0
 	for i, id := range top {

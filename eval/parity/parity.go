@@ -151,7 +151,7 @@ type Step struct {
 	// Chosen says that other branches or a first phase found the hits that the step scores. On the other store, these may
 	// be other hits.
 	Chosen bool
-	// Noted lists notes about the step that only this store has.
+	// Noted lists the notes about the step that this store has and the other store lacks.
 	Noted []string
 	// Failed says why the store did not answer. It is "" if the store answered.
 	Failed string

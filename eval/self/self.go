@@ -34,8 +34,8 @@ type Options struct {
 	// Columns are the rankings to compare. The first one is the ranking in use.
 	Columns    []eval.Column
 	Statistics eval.Statistics
-	// Progress is called with the number of finished queries, done, and the number of all queries. It counts again from
-	// 0 for each ranking of Columns. It may be nil.
+	// Evaluate calls Progress with the number of finished queries, done, and the number of all queries. done starts again
+	// from 0 for each ranking of Columns. Progress may be nil.
 	Progress func(done, all int)
 }
 

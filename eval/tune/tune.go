@@ -43,7 +43,7 @@ type Problem struct {
 type Options struct {
 	Folds      int // at least 2
 	Statistics eval.Statistics
-	// Progress is called with the number of settings tried so far. It may be nil.
+	// Search calls Progress with the number of settings tried so far. Progress may be nil.
 	Progress func(tried int)
 }
 
@@ -51,7 +51,7 @@ type Options struct {
 type Result struct {
 	Set     map[string]string `json:"set"`     // the parameters to change; empty if the defaults are best
 	Default float64           `json:"default"` // the mean for the defaults
-	// Fitted is the mean for the changed parameters. It is too high, because the same queries chose them.
+	// Fitted is the mean for the changed parameters. It is too high, because the same queries chose the parameters.
 	Fitted float64 `json:"fitted"`
 	// HeldOut is the mean to expect: the queries of other folds chose the parameters of each query.
 	HeldOut    float64        `json:"held_out"`

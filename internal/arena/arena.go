@@ -13,7 +13,7 @@ type Texts struct {
 // NewTexts returns Texts with blocks of size bytes. It allocates no block before the first string.
 func NewTexts(size int) *Texts { return &Texts{size: size} }
 
-// Join returns the parts as one string, which shares no memory with them.
+// Join returns the parts as one string, which shares no memory with the parts.
 func (t *Texts) Join(parts ...string) string {
 	n := 0
 	for _, p := range parts {

@@ -6,7 +6,8 @@ import (
 	"sync"
 )
 
-// Cache stores values up to a total size, 0 until [Cache.Limit] sets it. It is safe for concurrent use.
+// Cache stores values up to a total size. The size is 0 until [Cache.Limit] sets it. A Cache is safe for concurrent
+// use.
 type Cache[K comparable, V any] struct {
 	mu          sync.Mutex
 	limit, used int64

@@ -12,7 +12,7 @@ type T interface {
 	Fatal(args ...any)
 }
 
-// Get returns v. It panics if err is not nil, so the test program ends with the line of the caller.
+// Get returns v. If err is not nil, it panics, which ends the test program and prints the line of the caller.
 func Get[V any](v V, err error) V {
 	if err != nil {
 		panic(err)

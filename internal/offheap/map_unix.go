@@ -22,7 +22,7 @@ func mapped(n int) ([]byte, bool) {
 	return b, err == nil
 }
 
-// unmap removes the mapping of b. If that would exceed the system's limit on mappings, it releases only the memory of b
+// unmap removes the mapping of b. If a removal would exceed the system's limit on mappings, it releases only the memory
 // and keeps the addresses.
 func unmap(b []byte) {
 	switch err := unix.Munmap(b); err {

@@ -24,8 +24,8 @@ import (
 
 // Server describes a server of a model, and how to call it.
 type Server struct {
-	// URL is the address of the API, for example http://localhost:11434/v1. The client adds
-	// "/embeddings", "/chat/completions" or "/rerank" when it is missing.
+	// URL is the address of the API, for example http://localhost:11434/v1. If the path lacks the end "/embeddings",
+	// "/chat/completions" or "/rerank", the client adds the end that it needs.
 	URL string
 	// Model is the server's name for the model.
 	Model string

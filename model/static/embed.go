@@ -163,7 +163,7 @@ func (v *Vocabulary) letters(id int32) []byte {
 	return piece
 }
 
-// isWord reports whether a piece is ASCII, longer than one character, and not special.
+// isWord reports whether a piece is ASCII, longer than one character, and not a special piece such as [UNK].
 func isWord(piece []byte) bool {
 	foreign := func(r rune) bool { return r >= utf8.RuneSelf }
 	return len(piece) > 1 && piece[0] != '[' && !bytes.ContainsFunc(piece, foreign)

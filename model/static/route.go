@@ -66,7 +66,8 @@ func (e *encoder) part(b *block, table int) *part {
 	return &b.parts[table]
 }
 
-// readStart reads the start of a long block with the English table, to detect the language.
+// readStart reads the start of a block with the English table, to detect the language. It does so only once, and only
+// if the block is longer than 2*beginning bytes.
 func (e *encoder) readStart(b *block) {
 	p := &b.parts[englishTable]
 	if p.read > 0 || len(b.text) <= 2*beginning {

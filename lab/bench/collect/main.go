@@ -43,7 +43,7 @@ func run(args []string, out io.Writer) error {
 	return errors.New(usage)
 }
 
-// makers maps each kind to the function that makes it.
+// makers maps each kind of collection to the function that makes it.
 var makers = map[string]func(*options) (*collection, error){
 	"links":     makeLinks,
 	"subjects":  makeSubjects,

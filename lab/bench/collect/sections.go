@@ -145,7 +145,7 @@ func makeQuestions(o *options) (*collection, error) {
 	})
 }
 
-// severalWords reports whether a text has several words, and is not a single name.
+// severalWords reports whether a text has several words. Ten Chinese or Japanese characters are several words.
 func severalWords(s string) bool { return longUnspaced(s) || len(strings.Fields(s)) > 1 }
 
 const aboutSections = `

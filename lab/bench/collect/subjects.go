@@ -34,7 +34,7 @@ var (
 		obsolete.paragraph publish(?:ing)? embargo\w* rfc.\d+ co.?authored tracking.issue team.page`)
 )
 
-// anyWord returns an expression that finds each of the words. A dot in a word is any character.
+// anyWord returns an expression that finds each of the words in list. A dot in a word matches any character.
 func anyWord(list string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(?:` + strings.Join(strings.Fields(list), "|") + `)\b`)
 }
@@ -51,7 +51,7 @@ guides reference references chapter some few bit little small several various mo
 md tip tips paragraph sentence word words line lines english proper properly tldr address comments comment pr ref fr
 draft step wip misc put get set chore set`)
 
-// cleanSubject removes prefixes, numbers of issues and other marks.
+// cleanSubject removes prefixes, numbers of issues and other marks from the subject of a commit.
 func cleanSubject(s string) string {
 	s = strings.TrimSpace(s)
 	for range 3 {
@@ -62,7 +62,7 @@ func cleanSubject(s string) string {
 	return plain(s)
 }
 
-// usefulSubject reports whether a clean subject says what the page is about.
+// usefulSubject reports whether the subject of a commit, after cleanSubject, says what the page is about.
 func usefulSubject(s string) bool {
 	if junkSubject.MatchString(s) || mentionName.MatchString(s) || strings.HasSuffix(s, "…") ||
 		strings.HasSuffix(s, "...") {

@@ -212,7 +212,7 @@ func splitFor(rows [][]string, kind, source string) string {
 	return "dev"
 }
 
-// writeTree writes each record of a collection to the file that its ID names.
+// writeTree writes each record of a collection to the file that its ID names. It returns the number of records.
 func writeTree(from, to string) (int, error) {
 	f, err := os.Open(filepath.Join(from, "corpus.jsonl.gz"))
 	if err != nil {

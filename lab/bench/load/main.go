@@ -12,8 +12,8 @@
 // With --rate R, the load is open: R queries a second arrive, whether or not earlier ones have their answers. The time
 // of a query then begins when it arrives, so it includes the wait for a free client.
 //
-// With --pid, the number of the server's process on this machine, the command also prints the server's processor time
-// per answer.
+// --pid is the number of the server's process on this machine. With it, the command also prints the server's processor
+// time per answer.
 //
 //	go run -C lab/bench ./load --sheaf PROGRAM --in FOLDER
 //

@@ -94,7 +94,7 @@ func (a *API) serve(w http.ResponseWriter, req *http.Request) {
 		if m := a.mountAt(req.URL.Path); m != nil && len(methods) == 0 {
 			name = "mounted"
 			answer := &statusWriter{ResponseWriter: w, status: http.StatusOK}
-			defer func() { status = answer.status }() // before it is counted
+			defer func() { status = answer.status }() // before the metrics count it
 			if err := a.pass(answer, req, m); err != nil {
 				fail(err, nil)
 				answer.status = status

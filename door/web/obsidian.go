@@ -335,7 +335,7 @@ func parseFootnoteLink(block text.Reader, pc parser.Context) ast.Node {
 	}
 	id := ""
 	address, name := url.PathEscape(string(label)), util.EscapeHTML(label)
-	if !notes[string(label)] { // the target of the way back
+	if !notes[string(label)] { // the link back from the footnote leads to its first link
 		notes[string(label)] = true
 		id = fmt.Sprintf(` id="ref:%s"`, address)
 	}

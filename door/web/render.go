@@ -112,7 +112,7 @@ func (t *transformer) Transform(node *ast.Document, reader text.Reader, _ parser
 				n.SetAttributeString("tabindex", []byte("-1"))
 			}
 		case *ast.List, *ast.Blockquote:
-			n.SetAttributeString("dir", []byte("auto")) // marks and bars are where the text begins
+			n.SetAttributeString("dir", []byte("auto")) // puts marks and bars on the side where the text begins
 		case *ast.Link:
 			t.lead(n, string(n.Destination))
 		case *ast.AutoLink, *ast.Image:

@@ -14,8 +14,8 @@ const (
 	phraseWords    = 3  // raw words of a phrase
 	phraseTries    = 12 // positions tried in a chunk
 	rareChunks     = 50 // largest number of chunks that have a rare word
-	sentenceLow    = 7  // terms of a sentence that is paraphrased
-	sentenceHigh   = 30
+	sentenceLow    = 7  // smallest number of terms of a sentence to use
+	sentenceHigh   = 30 // largest number of terms of a sentence to use
 	keptLow        = 3 // terms that must be left
 	droppedInThree = 1 // about how many of three words are dropped
 )

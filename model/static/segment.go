@@ -13,7 +13,7 @@ import (
 type Segmenter struct {
 	table      *Unigram
 	text       []byte // the current block
-	normal     []byte // a part of it, normalized
+	normal     []byte // a part of text, normalized
 	iter       norm.Iter
 	word       []byte        // normalized, with its mark
 	heads      []uint32      // of the word's characters

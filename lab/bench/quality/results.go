@@ -122,8 +122,8 @@ func (r *result) read(d *eval.Report) error {
 		if c.Measure != r.measure() || c.TTest >= 0.05 || c.Randomization >= 0.05 {
 			continue
 		}
-		r.signs[names[c.Column]] = 1 // the other column is better
-		if c.Difference > 0 {
+		r.signs[names[c.Column]] = 1
+		if c.Difference > 0 { // the other column is better
 			r.signs[names[c.Column]] = -1
 		}
 	}

@@ -28,7 +28,7 @@ type Evaluation struct {
 }
 
 // Evaluate runs every column on every collection, judges the runs, and compares them. It returns the runs in the order
-// of the columns in the report.
+// of the columns in the report. Without a collection, a measure or a ranking, it returns sheaf.ErrInvalid.
 func Evaluate(ctx context.Context, collections []*Collection, e Evaluation) (*Report, []*Run, error) {
 	if len(collections) == 0 || len(e.Measures) == 0 || len(e.Columns)+len(e.Given) == 0 {
 		return nil, nil, sheaf.Invalidf("evaluate: a collection, a measure and a ranking are needed")
@@ -77,7 +77,7 @@ func Evaluate(ctx context.Context, collections []*Collection, e Evaluation) (*Re
 	return r, runs, nil
 }
 
-// Given reads the run in a TREC run file.
+// Given reads the run in a TREC run file. Its errors are those of [dataset.Dataset.ReadRun].
 func Given(d *dataset.Dataset, file string) (*Run, error) {
 	rankings, name, err := d.ReadRun(file)
 	if err != nil {

@@ -114,7 +114,8 @@ type mount struct {
 	door  Door
 }
 
-// New makes the API that serves the collections in o.
+// New makes the API that serves the collections in o. If o has no collection or a wrong option, it returns
+// sheaf.ErrInvalid.
 func New(o Options) (*API, error) {
 	if len(o.Collections) == 0 {
 		return nil, sheaf.Invalidf("serve: no collection")
@@ -155,7 +156,7 @@ func (a *API) Mount(path string, scope access.Scope, door Door) {
 	slices.SortStableFunc(a.mounts, func(x, y mount) int { return len(y.path) - len(x.path) })
 }
 
-// Collection returns the collection of this name. For "", it returns the first collection.
+// Collection returns the collection of this name, or sheaf.ErrNotFound. For "", it returns the first collection.
 func (a *API) Collection(name string) (*collection.Collection, error) {
 	for _, c := range a.o.Collections {
 		if name == "" || c.Name() == name {

@@ -63,7 +63,8 @@ func nameOf(host string) string {
 	return strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
 }
 
-// checkNames returns an error if a collection, host or origin has a name that no request can have.
+// checkNames returns sheaf.ErrInvalid for a host or origin that no request can have, and for two collections with the
+// same name.
 func (o *Options) checkNames() error {
 	names := map[string]bool{}
 	for i, c := range o.Collections {

@@ -16,8 +16,8 @@ const (
 	rareChunks     = 50 // largest number of chunks that have a rare word
 	sentenceLow    = 7  // smallest number of terms of a sentence to use
 	sentenceHigh   = 30 // largest number of terms of a sentence to use
-	keptLow        = 3 // terms that must be left
-	droppedInThree = 1 // about how many of three words are dropped
+	keptLow        = 3  // terms that must be left
+	droppedInThree = 1  // about how many of three words are dropped
 )
 
 // bodies makes queries from the bodies of a document's chunks.

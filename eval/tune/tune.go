@@ -85,7 +85,7 @@ const (
 // Search finds the best settings. It starts with the defaults and sets one parameter at a time to its best value. It
 // stops when no change helps, or after maxPasses passes over the parameters. If two values are equally good, the value
 // that it tried first stays. Search does this once for each fold, on the queries of the other folds, and once on all
-// queries.
+// queries. It returns sheaf.ErrInvalid for fewer than two folds, or fewer than two queries for each fold.
 func Search(ctx context.Context, p Problem, o Options) (*Result, error) {
 	if err := p.check(o); err != nil {
 		return nil, err

@@ -63,8 +63,8 @@ func nameOf(host string) string {
 	return strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
 }
 
-// checkNames returns sheaf.ErrInvalid for a host or origin that no request can have, and for two collections with the
-// same name.
+// checkNames returns sheaf.ErrInvalid for a host or origin that no request can have. It also refuses two collections
+// with the same name.
 func (o *Options) checkNames() error {
 	names := map[string]bool{}
 	for i, c := range o.Collections {

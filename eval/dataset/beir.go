@@ -53,7 +53,7 @@ func BEIR(dir, split string) (*Dataset, error) {
 	return d, d.readJudged(filepath.Join(dir, "queries.jsonl"), qrels)
 }
 
-// readJudged reads topics, and the judgements for them.
+// readJudged reads the files topics and qrels into d.
 func (d *Dataset) readJudged(topics, qrels string) error {
 	sum := xxh3.New()
 	queries, err := readTopics(topics, sum)

@@ -57,7 +57,7 @@ const (
 	defaultAttempts = 4
 	// maxAnswer limits the answer to one request, in bytes.
 	maxAnswer = 256 << 20
-	// maxWait is the longest time that the client waits because a server asks for a pause.
+	// maxWait is the longest pause that the client makes if a server asks for one. For a longer pause, the request fails.
 	maxWait = 30 * time.Second
 )
 

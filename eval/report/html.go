@@ -40,8 +40,7 @@ type mostChanged struct {
 	Gained, Lost              []eval.Change
 }
 
-// listedQueries is the largest number of queries with gains that a page lists. It lists at most as many queries with
-// losses.
+// listedQueries limits the queries with gains that a page lists, and also the queries with losses.
 const listedQueries = 10
 
 // HTML writes the reports as one page that loads no other files. The page has tables with intervals and tests. It

@@ -21,8 +21,8 @@ func Nearest(name string, known []string) string {
 	return nearest(name, known, limit)
 }
 
-// NearestValue does what [Nearest] does, for values that may be any words. It returns only a value with the same first
-// letter as name. The limit is one edit for each four characters of name, but at least one.
+// NearestValue does what [Nearest] does, but is stricter, because a value may be any word. It returns only a value with
+// the same first letter as name. The limit is one edit for each four characters of name, but at least one.
 func NearestValue(name string, known []string) string {
 	first, _ := utf8.DecodeRuneInString(strings.ToLower(name))
 	var alike []string

@@ -54,7 +54,7 @@ const (
 // NewSegmenter returns a segmenter for u.
 func NewSegmenter(u *Unigram) *Segmenter { return &Segmenter{table: u} }
 
-// Encode appends the numbers of the pieces of text to dst, without invalid UTF-8. Adjacent unknown characters are one
+// Encode appends the numbers of the pieces of text to dst. It drops invalid UTF-8. Adjacent unknown characters are one
 // piece.
 func (s *Segmenter) Encode(dst []int32, text string) []int32 {
 	s.start()

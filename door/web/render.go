@@ -130,7 +130,7 @@ func (t *transformer) Transform(node *ast.Document, reader text.Reader, _ parser
 	}
 }
 
-// lead sets the address of a link to its target on the page. written is the address in the document.
+// lead makes a link lead to its target on the page. written is the address of the link in the document.
 func (t *transformer) lead(n *ast.Link, written string) {
 	n.Destination = t.destination(written)
 	openApart(n, n.Destination)

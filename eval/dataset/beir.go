@@ -71,7 +71,7 @@ func digest(h *xxh3.Hasher) string {
 	return fmt.Sprintf("%016x", h.Sum128().Hi)
 }
 
-// qrelsFile returns the file of judgements to read.
+// qrelsFile returns the file of judgements of a split in the folder dir: see [BEIR].
 func qrelsFile(dir, split string) (string, error) {
 	folder := filepath.Join(dir, "qrels")
 	entries, err := os.ReadDir(folder)

@@ -49,7 +49,7 @@ var (
 	underlineOne = regexp.MustCompile(`^ {0,3}(=+|-{3,})[ \t]*$`)
 )
 
-// readPages returns the pages among the files of the source.
+// readPages reads the Markdown pages of the source that o names.
 func readPages(o *options) ([]*page, error) {
 	files, err := readFiles(o, isMarkdown)
 	if err != nil {

@@ -21,7 +21,7 @@ const (
 
 var columns = []string{usual, "words", "meaning", "bm25", old}
 
-// result is the measurements of a set.
+// result has the measurements of a set.
 type result struct {
 	set
 	values map[string]float64 // of the measure of the set, by column

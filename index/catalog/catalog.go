@@ -147,7 +147,8 @@ type payload struct {
 	Format   int           `json:"format"`
 	Segments []segmentInfo `json:"segments"` // oldest first
 	Settings Settings      `json:"settings"`
-	// Skipped and Pending are the names of the files that hold these lists.
+	// Skipped and Pending name the files with the lists of skipped files and of pending documents. "" means an empty
+	// list.
 	Skipped string `json:"skipped,omitempty"`
 	Pending string `json:"pending,omitempty"`
 	// Copy names a file with a copy of the settings, without Extra. If the manifest is damaged, the settings can be
@@ -254,7 +255,7 @@ func (c *Catalog) load() (*View, error) {
 	return view, nil
 }
 
-// headless reports whether the folder has segments. If it has no manifest, which names them, it is damaged.
+// headless reports whether the folder has segments. Segments without a manifest mean damage.
 func (c *Catalog) headless() bool {
 	names, err := c.fs.List(c.dir)
 	return err == nil && slices.ContainsFunc(names, func(name string) bool {
@@ -431,7 +432,8 @@ func (c *Catalog) sweep(before manifest.Manifest) {
 	_ = manifest.Sweep(c.fs, c.dir, m, func(name string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-// Update applies changes and returns when they are durable and visible. After an error nothing changed.
+// Update applies changes and returns when they are durable and visible. After an error nothing changed. If another
+// process has the writer's lock, the error wraps sheaf.ErrUnavailable.
 func (c *Catalog) Update(ctx context.Context, u Update) error {
 	if err := ctx.Err(); err != nil {
 		return err

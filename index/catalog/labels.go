@@ -41,8 +41,8 @@ func (s labelSet) add(kind byte, name string, doc int) {
 	}
 }
 
-// encode returns the labels in stored form, sorted by kind and name. A label has kind, name, number of documents, and
-// the documents as differences.
+// encode returns the labels in stored form, sorted by kind and name. Each label is written as kind, name, number of
+// documents, and differences of document numbers.
 func (s labelSet) encode() []byte {
 	list := make([]*label, 0, len(s))
 	for _, l := range s {

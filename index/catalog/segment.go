@@ -13,7 +13,7 @@ import (
 )
 
 // A segment file has documents and tombstones (marks of deleted documents), sorted by ID. doc/formats/catalog.md
-// describes its sections. A reader reads all sections except the data page by page.
+// describes its sections. A reader reads every section page by page, except for the data section.
 const (
 	sectionData    = "data"
 	sectionStates  = "states"

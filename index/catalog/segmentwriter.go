@@ -68,7 +68,7 @@ func entriesOf(u Update) ([]Encoded, error) {
 }
 
 // Encode encodes a record for an update. The result shares no memory with the record. If the catalog cannot keep the
-// record, the error is sheaf.ErrInvalid.
+// record, the error wraps sheaf.ErrInvalid.
 func Encode(r *Record) (Encoded, error) {
 	if err := valid(r); err != nil {
 		return Encoded{}, err

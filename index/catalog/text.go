@@ -131,7 +131,7 @@ func openSource(source vfs.FS, name string) (vfs.File, error) {
 	return nil, stale(name, err)
 }
 
-// Unreadable reports whether a source file exists but cannot be read now. This happens in a cloud drive.
+// Unreadable reports whether a source file exists but cannot be read now, for example in a cloud drive.
 func Unreadable(source vfs.FS, name string) bool {
 	f, err := openSource(source, name)
 	if err == nil {

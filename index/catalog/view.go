@@ -420,8 +420,8 @@ func (v *View) labels(kind byte, visit func(s *segment, name string, docs []int)
 	return nil
 }
 
-// findLive returns one list for each segment. It says of each entry, by number, whether the entry is current. A nil
-// list means that all entries of the segment are current.
+// findLive returns one list for each segment. The list says of each entry, by number, whether the entry is current. A
+// nil list means that all entries of the segment are current.
 func (v *View) findLive() ([][]bool, error) {
 	live := make([][]bool, len(v.segments))
 	if len(v.segments) < 2 {

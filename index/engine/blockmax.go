@@ -27,8 +27,8 @@ const (
 	// windowLen is the number of ordinals (numbers of chunks) in a window. All chunks of a window have the same upper
 	// bound of the score.
 	windowLen = 2048
-	// thinWindow decides what gives a clause's bounds of windows. If an average window has at most thinWindow postings,
-	// the scores of all postings do. Otherwise the bounds of blocks do.
+	// thinWindow decides how a clause's bounds of windows are computed. Up to thinWindow postings in an average window,
+	// the bounds are the largest scores of postings. With more postings, they come from the bounds of blocks.
 	thinWindow = 4
 	// If an average window has more than thickWindow blocks of a clause, every window gets the whole list's bound.
 	thickWindow = 4

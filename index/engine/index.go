@@ -260,7 +260,7 @@ func (ix *Index) swap(s *Snapshot) {
 	ix.startIdleTimer()
 }
 
-// Acquire returns the newest snapshot. The caller must release it.
+// Acquire returns the newest snapshot. The caller must release it. After Close, Acquire fails with ErrClosed.
 func (ix *Index) Acquire() (*Snapshot, error) {
 	if ix.closed.Load() {
 		return nil, ErrClosed
@@ -302,8 +302,8 @@ func (ix *Index) follow() error {
 	return ix.load()
 }
 
-// matches returns an error if a state does not fit the options of the index. It adds to the state the vector fields
-// that only the options have.
+// matches returns an error that wraps ErrMismatch if a state does not fit the options of the index. It adds to the
+// state the vector fields that only the options have.
 func (ix *Index) matches(s *state) error {
 	if want := ix.options.Analyzer.Name(); s.analyzer != want {
 		return fmt.Errorf("%w: its analyzer is %q, not %q: use that one, or rebuild the index", ErrMismatch, s.analyzer, want)

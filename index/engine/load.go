@@ -204,8 +204,8 @@ const (
 // joins runs only while its workers are empty.
 func (l *Load) room() int64 { return l.memoryLeft(l.gather()) }
 
-// memoryLeft returns how many of memory bytes remain for chunks. Running merges and the names of added chunks take the
-// rest. At least a quarter remains; with less, the load would write many tiny runs.
+// memoryLeft returns how many bytes remain for chunks of the number of bytes in memory. Running merges and the names of
+// added chunks take the rest. At least a quarter remains; with less, the load would write many tiny runs.
 func (l *Load) memoryLeft(memory int64) int64 {
 	if l.index.merge.running.Load() {
 		memory = min(memory, counted(l.index.options.Memory)-mergeMemory(l.index.options.Memory))
@@ -655,7 +655,7 @@ func (ix *Index) discard(names []string) {
 	}
 }
 
-// validate checks that chunks fit the fields and vectors of the index.
+// validate returns an error that wraps ErrMismatch if a chunk does not fit the fields and vectors of the index.
 func (ix *Index) validate(chunks []Chunk) error {
 	ix.publish.Lock()
 	models := ix.state.vectors // never changed in place

@@ -52,8 +52,8 @@ type bound struct {
 	params          bm25.Parameters
 	average, factor float64
 
-	// If found is true, the cursor is at ordinal, and that is the current posting. If found is false, the next posting
-	// is at ordinal or later.
+	// If found is true, ordinal is the ordinal of the cursor's current posting. If found is false, the next posting is
+	// at ordinal or later.
 	ordinal uint32
 	found   bool
 

@@ -17,7 +17,7 @@ type original struct {
 	query        []float32
 	ten, hundred sheaf.Ranking        // results of searches for 10 and for 100 chunks
 	scores       map[sheaf.ID]float32 // scores of these results by the vectors before rounding
-	best         []float32            // the best scores of all chunks, falling, at most recallMost
+	best         []float32            // the best scores of all chunks, best first, at most recallMost
 }
 
 // recallMost is the largest number of neighbors for which recall is measured.

@@ -83,7 +83,7 @@ func (p *plan) scoreFound(m *maxScore) error {
 }
 
 // runTogether calls do(me, i) for each i with 0 <= i < n. It uses the caller's goroutine, whose number me is 0, and as
-// many others as helpers says. Each goroutine takes the next free i. It ends at its first error.
+// many others as helpers says. Each goroutine takes the next free i. A goroutine ends at its first error.
 func runTogether(helpers, n int, do func(me, i int) error) error {
 	if helpers <= 0 {
 		for i := range n {

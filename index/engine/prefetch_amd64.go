@@ -21,8 +21,8 @@ func init() {
 //go:noescape
 func prefetchLines(from *byte, lines int)
 
-// prefetchAt requests from memory, for each of n ordinals, the bytes at size times the ordinal after from. n is at
-// least 1.
+// prefetchAt requests from memory, for each of n ordinals, the bytes at from plus size times the ordinal. n is at least
+// 1.
 //
 //go:noescape
 func prefetchAt(from *byte, size int, ordinals *uint32, n int)

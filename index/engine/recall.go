@@ -47,8 +47,8 @@ type RecallOptions struct {
 
 // Recall compares usual searches with searches that compare every stored vector, for each vector field.
 //
-// The queries are stored vectors drawn at random. Every second query is moved to a cosine of about 0.7. So it differs
-// from the queries with which the segments were tuned. Stored vectors are rounded to nine bits for each dimension, and
+// The queries are stored vectors drawn at random. Every second query is moved to a cosine of about 0.7 with the stored
+// vector. So it differs from the vectors of the index. Stored vectors are rounded to nine bits for each dimension, and
 // the index does not keep the originals. So the numbers include the loss by rounding only if o supplies the originals.
 // The same snapshot gives the same numbers, except for the times.
 func (s *Snapshot) Recall(ctx context.Context, o RecallOptions) ([]Recall, error) {

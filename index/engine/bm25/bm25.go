@@ -25,8 +25,8 @@ const (
 	// LengthsExact uses lengths as they are.
 	LengthsExact Lengths = iota
 	// LengthsLucene rounds each length to the nearest length that Lucene can store (SmallFloat.intToByte4). Lengths up
-	// to 40 are exact. Of the part of a longer length above 24, four significant bits are kept. Lucene itself rounds
-	// down, so store/opensearch pads fields to these lengths.
+	// to 40 are exact. A longer length keeps four significant bits of its part above 24. Lucene itself rounds down, so
+	// store/opensearch pads fields to these lengths.
 	LengthsLucene
 )
 

@@ -126,7 +126,7 @@ func (c *Cursor) DF() int { return c.list.DF }
 // HasImpacts reports whether the list has impacts. A list has none if it is shorter than a block or has no positions.
 func (c *Cursor) HasImpacts() bool { return len(c.impacts) > 0 }
 
-// Impacts reads the impacts that bound every posting of the list. They are all zero if the list has none.
+// Impacts sets dst to the impacts that bound every posting of the list. If the list has none, it sets dst to zeros.
 func (c *Cursor) Impacts(dst *Impacts) { readImpacts(dst, c.impacts) }
 
 // BlockImpacts reads the impacts that bound the postings of one block. The caller must check that the list has impacts.
@@ -304,7 +304,7 @@ func (c *Cursor) Frequency() uint32 {
 	return c.frequencies[c.i]
 }
 
-// Next moves to the posting after the current posting of Seek. It returns the ordinal of this posting, or End.
+// Next moves from the current posting to the next one, and returns its ordinal, or End. Call Seek first.
 func (c *Cursor) Next() uint32 {
 	if c.i+1 < c.n && c.current == c.shallow {
 		c.i++

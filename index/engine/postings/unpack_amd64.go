@@ -13,7 +13,7 @@ func init() {
 const widest = 25
 
 // lanes say where eight values of one width are in a group of bytes. Each half of a register gets four values. The
-// lower half is loaded from the first 16 bytes, the upper half from the middle.
+// lower half is loaded from the first 16 bytes. The upper half is loaded from the byte in which the fifth value begins.
 type lanes struct {
 	bytes  [32]byte // the four bytes of each value
 	shifts [8]uint32
@@ -74,7 +74,7 @@ func sumUpFast(gaps []uint32, next uint32) uint32 {
 	return last
 }
 
-// unpackAVX2 reads 8 * groups values.
+// unpackAVX2 does the same as unpack, for 8 * groups values. at has the lanes of the width.
 //
 //go:noescape
 func unpackAVX2(dst *uint32, src *byte, groups, width int, at *lanes, add uint32)

@@ -109,7 +109,7 @@ const (
 	maxCode = 2*maxChunks + 1
 )
 
-// use returns mask number i and moves it to the front.
+// use moves mask number i to the front, and returns the mask.
 func (m *recentMasks) use(i int) uint64 {
 	mask := m[i]
 	copy(m[1:i+1], m[:i])

@@ -191,7 +191,7 @@ type Lengths struct {
 	chunks int
 	short  []byte // one byte a chunk; nil with two bytes
 	words  []byte // two bytes a chunk
-	long   []byte // ordinal and length of the others, 4 bytes each
+	long   []byte // ordinal and length of chunks with longer lengths, 4 bytes each
 }
 
 // Lengths returns the lengths of the field with this index.

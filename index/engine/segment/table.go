@@ -44,7 +44,7 @@ const (
 	//   - if there are more runs, their length in bytes as a uvarint, and the runs as a runWriter writes them
 	tableOfRuns
 	// tableOfTerms has payloads that show where they end. A reader that has read a payload must set the field rest of
-	// the cursor.
+	// the cursor to the bytes after it.
 	tableOfTerms
 )
 

@@ -96,8 +96,8 @@ func (s *Set) compareAllowed(ctx context.Context, w *worker, allowed []uint64) e
 	return flush()
 }
 
-// comparePassages compares all passages of the found chunks exactly. The best passage of a chunk may not have survived
-// the first step.
+// comparePassages compares all passages of the found chunks exactly, because the best passage may not have survived the
+// first step.
 func (s *Set) comparePassages(w *worker) error {
 	if s.single() {
 		return nil

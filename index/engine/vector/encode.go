@@ -237,8 +237,8 @@ func (q *query) tabulate() {
 	}
 }
 
-// bitSums has a number of eight bytes for each of the eight sets of three bits. Byte i of the number, from the lowest,
-// counts the bits that are in the set and in i.
+// bitSums[set] has a byte for each i from 0 to 7, the lowest byte first. Byte i counts the bits that set and i have in
+// common.
 var bitSums = func() (out [8]uint64) {
 	for set := range out {
 		for i := range 8 {

@@ -24,8 +24,8 @@ type kernel struct {
 // plain is the kernel in plain Go.
 var plain = kernel{"go", scanGo, aboveGo, dotGo}
 
-// kernels are the kernels for this processor, fastest first. On some architectures, the program adds faster kernels
-// before the plain one when it starts.
+// kernels are the kernels for this processor, fastest first. On some architectures, the program puts faster kernels
+// before the plain kernel when it starts.
 var kernels = []kernel{plain}
 
 // Kernel returns the name of the kernel that is in use.

@@ -16,7 +16,7 @@ import (
 
 // deviations returns how many standard deviations an estimate may be too low in a search for k chunks. With large k the
 // number is smaller, so that a search reads half as many rows. It then loses four to eight neighbors in a thousand,
-// nearly always the last ones.
+// nearly always among the last.
 func deviations(k int) float64 {
 	const many = 20
 	if k >= many {

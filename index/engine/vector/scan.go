@@ -250,7 +250,7 @@ func nextLower(estimate int32) int32 { return max(estimate, math.MinInt32+1) - 1
 
 // takeStretch takes the waiting rows of a stretch, the best estimates first. If job.prune is true, takeStretch compares
 // these rows; their scores let it skip more of the other rows. Otherwise it keeps the best rows in c.list. A sample
-// predicts how many rows to take at once; the sample does not affect the result. keepBest counts the limit job.depth
+// predicts how many rows to take at once; the sample does not affect the result. keepBest applies the limit job.depth
 // exactly.
 func (c *scanner) takeStretch(s *Set, q *query, job *scanJob, found *nearest, at, rows int, least int32) error {
 	c.sample(s, job.allowed, at, rows)
@@ -357,8 +357,8 @@ func (s *Set) anyAllowed(allowed []uint64, from, to int) bool {
 	return false
 }
 
-// counter counts how often each estimate occurs. There are few different estimates: at most planeMost for each
-// dimension and sign.
+// counter counts how often each estimate occurs. There are few different estimates: each dimension adds at most
+// planeMost to an estimate, or subtracts at most planeMost.
 type counter struct {
 	counts  []uint32 // lowest possible estimate first
 	highest int      // the highest counted estimate, as an index

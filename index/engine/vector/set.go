@@ -108,7 +108,7 @@ type Options struct {
 // Neighbor is a chunk that a search found, with the similarity of its best passage.
 type Neighbor struct {
 	Ordinal uint32
-	Passage int     // index of its best passage, the first of equal ones
+	Passage int     // index of its best passage; the first of equally good passages
 	Score   float64 // similarity of that passage: the dot product
 }
 
@@ -116,8 +116,8 @@ type Neighbor struct {
 // scores are in order of ordinal. The parameter allowed has a bit for each ordinal; if it is nil, all chunks are
 // allowed. v has the encoder's number of dimensions.
 //
-// After these chunks, Search appends every other compared chunk that scores the same as the last one. So the caller
-// can order equal scores of several sets by identifier. An error comes from Verify or from ctx.
+// After these chunks, Search appends every other compared chunk with the same score as the k-th. So the caller can
+// order equal scores of several sets by identifier. An error comes from Verify or from ctx.
 func (s *Set) Search(ctx context.Context, dst []Neighbor, v []float32, allowed []uint64, k int, o Options) ([]Neighbor,
 	error) {
 	if s.Count == 0 || k < 1 {

@@ -40,7 +40,7 @@ type Paged struct {
 	r     *Reader
 	entry entry
 	level         // the section itself
-	lists []level // lists of checksums, each for the pages of the one before
+	lists []level // lists of checksums: of the section, then of the list before
 	left  atomic.Int64
 }
 

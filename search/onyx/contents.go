@@ -86,7 +86,7 @@ func (c *Contents) SaveSettings(s Settings) error {
 	return c.FS.SyncDir(c.Dir)
 }
 
-// maxFile is the largest size in bytes of a file that is read.
+// maxFile is the largest size in bytes of a file that is read. A larger file counts as damaged.
 const maxFile = 1 << 30
 
 func (c *Contents) read(name string, to any) (bool, error) {

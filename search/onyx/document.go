@@ -40,7 +40,8 @@ type Metadata struct {
 	Graph
 }
 
-// Graph has the values of a knowledge graph: entities ("TYPE::name"), terms and relationships ("source__type__target").
+// Graph has the values that link a document to a knowledge graph: entities ("TYPE::name"), terms and relationships
+// ("source__type__target").
 type Graph struct {
 	Entities      []string
 	Terms         []string

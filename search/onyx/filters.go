@@ -8,7 +8,7 @@ import (
 	"sheaf/text/query"
 )
 
-// These are columns that not every document has.
+// These are the columns that this package adds to those of package sheaf.
 const (
 	columnHidden        = "onyx.hidden"        // true when hidden
 	columnSource        = "onyx.source"        // text, one: the source
@@ -25,8 +25,8 @@ const (
 	columnRelationships = "onyx.relationships" // text, list: "source__type__target"
 )
 
-// Filters say which chunks a search may find. Each group that is set must match, with at least one of its values.
-// The zero Filters find public chunks that are not hidden, of documents without a tenant.
+// Filters say which chunks a search may find. A chunk must match each field that is set, with at least one value of the
+// field. The zero Filters find public chunks that are not hidden, of documents without a tenant.
 type Filters struct {
 	// AnyTenant finds documents of every tenant. Otherwise the search finds only documents of Tenant.
 	AnyTenant bool
@@ -51,8 +51,7 @@ type Filters struct {
 	Graph
 }
 
-// Scope is a limit on what a caller may search: documents in at least one of its fields. Without any, there is no
-// limit.
+// Scope limits a search to documents that match at least one of its fields. The zero Scope is no limit.
 type Scope struct {
 	Sets      []string
 	Documents []sheaf.ID
@@ -67,11 +66,11 @@ type Window struct{ Start, End time.Time }
 // set reports whether the window has a start or an end.
 func (w Window) set() bool { return !w.Start.IsZero() || !w.End.IsZero() }
 
-// maxValues limits the values in one group of Filters.
+// maxValues is the largest number of values in one field of Filters.
 const maxValues = 65_536
 
-// Filter returns the filter for requests to the store. If a group has too many values, or a window ends before it
-// starts, the error is sheaf.ErrInvalid.
+// Filter returns the filter for requests to the store. now is the current time: see query.MayBeUndated. If a field has
+// too many values, or a window ends before it starts, the error is sheaf.ErrInvalid.
 func (f Filters) Filter(now time.Time) (sheaf.Filter, error) {
 	if err := f.check(); err != nil {
 		return nil, err
@@ -185,8 +184,9 @@ func (w Window) filter(column string, undated bool) sheaf.Filter {
 	return sheaf.Or{within, sheaf.Not{Filter: sheaf.Exists{Column: column}}}
 }
 
-// ActiveIn returns two windows, for [Filters], that select documents that were edited within a period. The second has
-// no end. The index stores only the last update, so an end would exclude documents that were edited again.
+// ActiveIn returns windows for Filters.Created and Filters.Updated, which find documents that may have been edited
+// within a period. updated has no end. The index stores only the last update, so an end would exclude documents that
+// were edited again.
 func ActiveIn(period Window) (created, updated Window) {
 	return Window{End: period.End}, Window{Start: period.Start}
 }

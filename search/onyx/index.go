@@ -249,7 +249,7 @@ type Found struct {
 	Document Document
 }
 
-// Sections returns the chunks of sections in the given order, and those of one section in document order. It skips
+// Sections returns the chunks of sections in the given order. Chunks of one section are in document order. It skips
 // chunks that do not exist, that f excludes, or whose field Large is set. Sections returns sheaf.ErrInvalid for a
 // section without a document or with an invalid range.
 func (x *Index) Sections(_ context.Context, sections []Section, f Filters) ([]Found, error) {
@@ -288,9 +288,8 @@ func (x *Index) Sections(_ context.Context, sections []Section, f Filters) ([]Fo
 	return out, nil
 }
 
-// Keyword finds chunks by words. A chunk has two scores: 0.3 times the score of its title, and 0.7 times the score of
-// its content. The larger one, plus 0.3 times the smaller one, is the score of the chunk. With Filters.Hidden it also
-// finds hidden documents, for administrators.
+// Keyword finds the best n chunks by words. A chunk has two scores: 3 times the score of its title, and 7 times the
+// score of its content. The score of the chunk is the larger of the two, plus 0.3 times the smaller.
 func (x *Index) Keyword(ctx context.Context, words sheaf.TextQuery, f Filters, n int) (sheaf.Ranking, error) {
 	return x.retrieve(ctx, store.Request{Limit: n,
 		Text: &store.TextRequest{Query: words, Combine: store.CombineBest, TieBreaker: 0.3,
@@ -301,9 +300,9 @@ func (x *Index) Keyword(ctx context.Context, words sheaf.TextQuery, f Filters, n
 // KeywordQuery returns a query for the words of text, as newer versions of Onyx build it. At least one of four clauses
 // must match:
 //   - the title has any of the words (weight 0.1);
-//   - the title has the words as a phrase (0.2);
+//   - the title has the words as a phrase with slop 1 (0.2);
 //   - the content has any of the words (1);
-//   - the content has the words as a phrase (1.5).
+//   - the content has the words as a phrase with slop 1 (1.5).
 func KeywordQuery(text string) sheaf.TextQuery {
 	var q sheaf.Bool
 	for _, c := range []struct {
@@ -324,8 +323,8 @@ func (x *Index) Plain(ctx context.Context, words sheaf.TextQuery, f Filters, n i
 		K1:     store.DefaultK1, B: store.DefaultB}}, f)
 }
 
-// Semantic finds chunks near to a vector of unit length in a field, store.VectorBody or store.VectorTitle. For other
-// fields, the error is sheaf.ErrInvalid.
+// Semantic finds the n chunks nearest to a vector of unit length in a field, store.VectorBody or store.VectorTitle. For
+// other fields, the error is sheaf.ErrInvalid.
 func (x *Index) Semantic(ctx context.Context, field string, vector []float32, f Filters, n int) (sheaf.Ranking, error) {
 	if field != store.VectorBody && field != store.VectorTitle {
 		return nil, sheaf.Invalidf("vector field %q: must be %q or %q", field, store.VectorBody, store.VectorTitle)
@@ -342,7 +341,8 @@ func (x *Index) retrieve(ctx context.Context, req store.Request, f Filters) (she
 	return x.store.Retrieve(ctx, req)
 }
 
-// Search answers a query with any profile, such as onyx-elastic, within filters.
+// Search answers a query with any profile, such as onyx-elastic, within filters. embed computes the vectors of the
+// query; see [search.Searcher].
 func (x *Index) Search(ctx context.Context, q sheaf.Query, p *profile.Profile, f Filters,
 	embed func(context.Context, []string) ([][]float32, error), o search.Options) (*search.Result, error) {
 	filter, err := f.Filter(x.now())

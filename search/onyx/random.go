@@ -13,8 +13,8 @@ import (
 )
 
 // Random returns n chunks that the filters match. seed decides which chunks it chooses, and their order. The same seed
-// gives the same chunks in an unchanged index. It chooses among at most as many chunks as the store returns in one
-// answer.
+// gives the same chunks in an unchanged index. Random chooses only among the chunks that the store returns in one
+// answer of the largest size.
 func (x *Index) Random(ctx context.Context, f Filters, n int, seed uint64) ([]sheaf.ID, error) {
 	if n < 1 || n > store.MaxLimit {
 		return nil, sheaf.Invalidf("random chunks: %d are wanted: must be within 1..%d", n, store.MaxLimit)

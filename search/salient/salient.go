@@ -1,4 +1,5 @@
-// Package salient turns a text into a query for similar texts: words that are frequent here and rare elsewhere.
+// Package salient turns a text into a query for similar texts: words that are frequent in this text and rare in the
+// collection.
 package salient
 
 import (
@@ -84,7 +85,7 @@ func heavier(a, b word) int {
 	return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.first, b.first))
 }
 
-// candidates returns the most frequent words of text, without function words, numbers and single letters.
+// candidates returns the most frequent words of text, without function words, numbers and very short words.
 func candidates(a *analysis.Analyzer, text Text) []word {
 	stop, err := analysis.New(analysis.Options{Language: a.Language(), StopWords: true})
 	if err != nil {

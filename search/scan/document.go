@@ -34,7 +34,7 @@ type loadedFile struct {
 type candidate struct {
 	id    sheaf.ID
 	names []string // folded names and aliases, with and without an extension
-	// The field record is the document as a catalog stores it.
+	// record is the document as a catalog stores it.
 	record catalog.Encoded
 	bytes  int64 // roughly the memory of the record
 }
@@ -76,8 +76,8 @@ func newLoaded(key string, f *ingest.File, raw, text []byte, doc sheaf.Document)
 	return d, err
 }
 
-// entries returns the document's chunks for a store. Every chunk has the fields of the note (title, path, aliases,
-// tags, properties), its heading and its text. If vectors is true, the chunks get the vectors of d that exist. req
+// entries returns the document's chunks for a store. Every chunk has the fields of the document (title, path, aliases,
+// tags, properties), its heading and its text. If vectors is true, the chunks also get d.vectors, if these exist. req
 // limits the values of properties: how many of a list, and how deep in maps.
 func (d *loadedFile) entries(req *search.ScanRequest, vectors bool) []store.Chunk {
 	common := make([]store.Field, 0, 5)
@@ -147,7 +147,7 @@ func (d *loadedFile) passesFilter(filter sheaf.Filter) bool {
 	return false
 }
 
-// These sizes estimate how many bytes of memory are in use.
+// With these sizes in bytes, the scan estimates how much memory a document uses.
 var (
 	chunkBytes = int64(reflect.TypeFor[sheaf.Chunk]().Size())
 	linkBytes  = int64(reflect.TypeFor[sheaf.Link]().Size())

@@ -74,7 +74,7 @@ const (
 	batchBytes = 4 << 20
 )
 
-// firstBatch returns the matches at the beginning of the list that are one batch: at least one match.
+// firstBatch returns the first matches, as many as make one batch, but at least one if there are any.
 func firstBatch(files []ingest.File, matches []match) []match {
 	n, bytes := 0, int64(0)
 	for n < min(len(matches), batchFiles) && bytes < batchBytes {
@@ -102,8 +102,8 @@ type gatherer struct {
 	vectors int   // chunks that may still be embedded
 }
 
-// gather cuts the best matches and writes their chunks to st, in order. It stops when enough files have a chunk that
-// may be an answer, or when the index uses budget bytes. It takes at least one file.
+// gather cuts matches, best first, and writes their chunks to st. It stops when enough files have a chunk that may be
+// an answer, or when the index uses budget bytes. It takes at least one file.
 func (s *Scanner) gather(ctx context.Context, f *needleMatches, req search.ScanRequest, st store.Backend,
 	budget int64) (*gatherResult, error) {
 	chunker, err := newChunker(req.Limits.ChunkChars)
@@ -162,8 +162,8 @@ func (g *gatherer) batch(ctx context.Context, matches []match) error {
 	return err
 }
 
-// refusedFiles returns the files in which every chunk has a forbidden word. It indexes these files separately, so that
-// they do not change the rarity of words.
+// refusedFiles returns the files that may have a forbidden word, and in which g.req.Answering finds no chunk. It
+// indexes files with such words separately, so that they do not change the rarity of words.
 func (g *gatherer) refusedFiles(ctx context.Context, matches []match, cut []*loadedFile) (map[*loadedFile]bool, error) {
 	if len(g.req.Answering) == 0 {
 		return nil, nil
@@ -204,7 +204,8 @@ func (g *gatherer) refusedFiles(ctx context.Context, matches []match, cut []*loa
 	return refused, nil
 }
 
-// choose returns the files that pass the filter and are not refused, in order, until memory is full.
+// choose returns the files that pass the filter and are not refused, in order, until memory is full. It records in
+// g.out what it chose and refused.
 func (g *gatherer) choose(cut []*loadedFile, refused map[*loadedFile]bool) []*loadedFile {
 	var docs []*loadedFile
 	for _, d := range cut {
@@ -281,8 +282,8 @@ func (s *Scanner) load(f *ingest.File, chunker chunk.Chunker, buffer *[]byte) *l
 }
 
 // embed computes vectors for the first documents, as many as g.vectors allows, and returns how many documents these
-// are. Cached documents may have vectors already. If the model fails, embed adds a warning. If the model refuses one
-// document, embed continues with the rest.
+// are. It replaces each of these documents in docs by a copy with vectors, unless a cached document already has
+// vectors. If the model fails, embed adds a warning. If the model refuses one document, embed continues with the rest.
 func (g *gatherer) embed(ctx context.Context, docs []*loadedFile) (int, error) {
 	model := g.o.Embedder.Model()
 	n := 0
@@ -335,7 +336,7 @@ func (g *gatherer) embed(ctx context.Context, docs []*loadedFile) (int, error) {
 	return n, nil
 }
 
-// whyNot returns the reason why a document is not a candidate, or "" if it is one.
+// whyNot returns the reason why a document is not a candidate, or "" if it is a candidate.
 func (s *Scanner) whyNot(f *needleMatches, g *gatherResult, id sheaf.ID, req search.ScanRequest) (string, error) {
 	name, inside := strings.CutPrefix(string(id), s.o.Tree+":")
 	at := slices.IndexFunc(f.files, func(f ingest.File) bool { return f.Path == name })

@@ -81,7 +81,7 @@ type matcher struct {
 	buffer  []byte
 }
 
-// file finds the needles in one file. If the path has a needle, the text is not searched for it. A file that is
+// file finds the needles in one file. It does not search the text for needles that the path has. A file that is
 // unreadable or has no text matches only by its path.
 func (w *matcher) file(i int, f *ingest.File) match {
 	m := match{file: i}

@@ -15,10 +15,10 @@ const maxNeedles = 64
 // minNeedle is the shortest needle in bytes. One letter would be in every file.
 const minNeedle = 2
 
-// needles returns the folded, distinct texts to search for in files. Their order is: each query as a whole, each term,
-// the words that score, the forbidden words. The needle of a word is the common prefix of its inflections. Needles
-// decide which files the scan examines, not how files rank. all says that files without a needle may match, for example
-// if words are too short.
+// needles returns the folded, distinct texts to search for in files. Their order: each query as a whole, terms, words
+// that score, forbidden words, words of each query. The needle of a word is the common prefix of its inflections.
+// Needles decide which files become candidates; they do not change scores. out says which needles belong to forbidden
+// words. all says that files without a needle may match, for example if words are too short.
 func needles(a *analysis.Analyzer, queries, terms []string, words sheaf.TextQuery) (texts []string, out leftOut,
 	all bool) {
 	c := &collector{analyzer: a}
@@ -43,7 +43,7 @@ func needles(a *analysis.Analyzer, queries, terms []string, words sheaf.TextQuer
 
 // leftOut says which needles belong to forbidden words, as sets of bits: bit i is needle number i.
 type leftOut struct {
-	// any has the needles of forbidden words. only has those of them that no wanted word and no query has.
+	// any has the needles of forbidden words. only has the needles in any that belong to no query, term or wanted word.
 	only, any uint64
 	// unseen says that a forbidden word has no needle, so any file may have that word.
 	unseen bool
@@ -134,6 +134,7 @@ func beginning(stem, word string) string {
 }
 
 // parts cuts a word into n parts and adds them as needles. Any word at most n-1 edits away contains one of these parts.
+// If the parts would be shorter than minNeedle, any file may match, and parts adds the whole word.
 func (c *collector) parts(word string, n int) {
 	letters := []rune(word)
 	size := len(letters) / n

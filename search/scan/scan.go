@@ -47,11 +47,11 @@ type Scanner struct {
 	o Options
 	// cache has the files that were cut and used last. The key is the chunker and the path.
 	cache lru.Cache[string, *loadedFile]
-	// commentless returns a scanner of the same folder that hides comments. It makes the scanner once.
+	// commentless returns a scanner of the same folder that hides comments, always the same.
 	commentless func() *Scanner
 }
 
-// readFile returns the content of a file of about size bytes. It reads into buffer if buffer is large enough.
+// readFile returns the content of a file of about size bytes. The content is in buffer if buffer is large enough.
 func (s *Scanner) readFile(name string, size int64, buffer []byte) ([]byte, error) {
 	if int64(cap(buffer)) <= size {
 		buffer = make([]byte, size+size/4+512)

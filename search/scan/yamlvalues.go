@@ -15,8 +15,8 @@ import (
 var nestedLimits = yamlfile.Limits{Bytes: 1 << 20, Depth: 100}
 
 // nestedText returns the values in lists and maps within properties of YAML frontmatter. listed is the largest number
-// of values that it takes from one list. depth is how deep it reads. At depth 1 it returns "", because values at depth
-// 1 belong to properties themselves. It ignores keys and does not expand aliases.
+// of values that it takes from one list. depth is the number of levels that it reads. It omits level 1, which
+// propertyText returns. It ignores keys and does not expand aliases.
 func nestedText(doc *sheaf.Document, text string, listed, depth int) string {
 	span := doc.Frontmatter
 	if depth < 2 || span.Len() == 0 || doc.FrontmatterText || !strings.HasPrefix(text[span.Start:span.End], "---") {
@@ -40,7 +40,8 @@ type nested struct {
 	values        []string
 }
 
-// collect adds the values in a node, which is at this level. A map adds one level, and so does a list in a list.
+// collect adds the values in a node. level is the level of the node. A map adds one level, and so does a list in a
+// list.
 func (n *nested) collect(node ast.Node, level int) {
 	if level > n.depth {
 		return
@@ -69,7 +70,7 @@ func (n *nested) collect(node ast.Node, level int) {
 	}
 }
 
-// add adds the value of a node that is within a property.
+// add adds the value of a scalar node, unless the node is at level 1: see nestedText.
 func (n *nested) add(node ast.Node, level int) {
 	if _, null := node.(*ast.NullNode); null || level < 2 {
 		return

@@ -259,7 +259,7 @@ func (c *cleaner) task() {
 }
 
 // calloutKind returns the length of [!kind] at the beginning of a callout, including a sign that folds the callout.
-// Without it, the result is 0.
+// Without such a kind, the result is 0.
 func calloutKind(line string) int {
 	kind, ok := strings.CutPrefix(strings.TrimLeft(line, " "), "[!")
 	end := strings.IndexAny(kind[:min(len(kind), labelReach)], "[]\r\n")
@@ -334,7 +334,8 @@ func wordByte(text string, i int) bool {
 	return i >= 0 && i < len(text) && (text[i] >= '0' && text[i] <= '9' || text[i]|0x20 >= 'a' && text[i]|0x20 <= 'z')
 }
 
-// signsEnd returns where the highlight (==text==) or comment (%%text%%) at byte i closes. Without one, it returns 0.
+// signsEnd returns the offset of the closing signs of the highlight (==text==) or comment (%%text%%) at byte i. If none
+// begins at byte i, it returns 0.
 func signsEnd(text string, i int) int {
 	sign, rest := text[i:i+2], text[i+2:]
 	if wordByte(text, i-1) || i > 0 && text[i-1] == sign[0] || rest == "" || rest[0] == sign[0] {
@@ -352,8 +353,8 @@ func signsEnd(text string, i int) int {
 	return i + 2 + end
 }
 
-// highlightLength returns the length of a highlight's text and closing signs, as in "text==". If the line does not
-// close the highlight, it returns 0. Signs in code do not close it.
+// highlightLength returns the length of a highlight's text, which begins text and ends before "==". If the line does
+// not close the highlight, it returns 0. Signs in code do not close a highlight.
 func highlightLength(text string) int {
 	reach := len(firstLine(text[:min(len(text), linkReach)]))
 	for end := 0; end < reach; {
@@ -372,8 +373,9 @@ func highlightLength(text string) int {
 	return 0
 }
 
-// commentLength returns the length of the comment text that begins at byte i, up to the closing signs. If nothing
-// closes the comment, it returns 0. A comment ends in its paragraph, unless its signs are on lines of their own.
+// commentLength returns the length of the comment's text between the opening signs at byte i and the closing signs. If
+// nothing closes the comment, it returns 0. A comment ends in its paragraph, unless its signs are on lines of their
+// own.
 func commentLength(text string, i int) int {
 	rest := text[i+2:]
 	end := strings.Index(rest, "%%")
@@ -498,8 +500,8 @@ func (c *cleaner) mark() bool {
 	return false
 }
 
-// targetAhead reports whether the target or title of the link that begins here contains a match. If so, the cleaner
-// keeps the link as it is.
+// targetAhead reports whether the target or title of a link contains a match. If so, the cleaner keeps the link as it
+// is. rest begins with the link.
 func (c *cleaner) targetAhead(rest string) bool {
 	end := linkTextEnd(rest)
 	if end == 0 {
@@ -510,8 +512,8 @@ func (c *cleaner) targetAhead(rest string) bool {
 	return slices.ContainsFunc(c.matches, func(m match) bool { return m.start < to && m.end > from })
 }
 
-// picture drops a picture without an address, as in "![text]()", because the indexed text has no address that was data.
-// It reports whether it dropped a picture. rest begins with the picture's sign.
+// picture drops a picture without an address, as in "![text]()". The indexed text lacks the address if this is data,
+// such as an embedded image. picture reports whether it dropped a picture. rest begins with the picture's sign.
 func (c *cleaner) picture(rest string) bool {
 	rest = rest[:min(len(rest), linkReach)]
 	end := strings.IndexByte(rest, ']')
@@ -539,8 +541,8 @@ func headingAttributes(text string, i int) int {
 // linkReach is the largest number of bytes that are searched for the end of a link.
 const linkReach = 512
 
-// linkTextEnd returns where "](" ends the text of the link at the beginning of rest. If it does not end, it returns 0.
-// The text may contain pictures and line breaks, but not a paragraph break.
+// linkTextEnd returns where "](" ends the text of the link at the beginning of rest. If the text does not end nearby,
+// it returns 0. The text may contain pictures and line breaks, but not a paragraph break.
 func linkTextEnd(rest string) int {
 	rest = rest[:min(len(rest), linkReach)]
 	depth := 0
@@ -564,7 +566,7 @@ func linkTextEnd(rest string) int {
 }
 
 // wikiTarget returns the length of "[[target|" before the text of a wiki link. If the link has no text of its own, or
-// does not end nearby, it returns 0. Brackets that contain a space belong to programs.
+// does not end nearby, it returns 0. It also returns 0 for "[[ ", which begins a test in a shell program.
 func wikiTarget(rest string) int {
 	rest = rest[:min(len(rest), linkReach)]
 	l, _, ok := wikilink.Parse(rest[len("[["):])
@@ -661,8 +663,8 @@ func (m *markup) find(kind, from int) {
 }
 
 // endAt returns the end of the markup that hides the byte at i, or 0 if readers see the byte. Readers do not see HTML
-// tags and comments, a link's target, label or definition, and a heading's attributes. Code spans have no tags. Each i
-// must be at least that of the last call.
+// tags and comments, a link's target, label or definition, and a heading's attributes. Code spans have no tags. i must
+// not be smaller than in the last call.
 func (m *markup) endAt(i int, tagsOnly bool) int {
 	for kind := range m.next {
 		for m.next[kind] < i {
@@ -714,7 +716,7 @@ func linkEnd(text string, i int) int {
 		hides("](", func(at int) int { return linkTarget(text[at:]) }))
 }
 
-// labelLength returns the length of "][label]" at the beginning of rest, or 0 if it does not end nearby.
+// labelLength returns the length of "][label]" at the beginning of rest, or 1 if the label does not end nearby.
 func labelLength(rest string) int {
 	return strings.IndexByte(rest[1:min(len(rest), linkReach)], ']') + 2
 }

@@ -8,7 +8,7 @@ import (
 // codeReach is the largest number of bytes that are searched for the ends of a code span.
 const codeReach = 1024
 
-// paragraphEnds are texts that contain the end of a paragraph.
+// paragraphEnds are the texts at which a paragraph ends.
 var paragraphEnds = []string{"\n\n", "\n\r\n", "\n```", "\n~~~"}
 
 // endsParagraph reports whether text contains the end of a paragraph.
@@ -144,7 +144,8 @@ func fenceAt(text string, i int) (f fence) {
 	return f
 }
 
-// lineEnd returns the length of the line ending at the beginning of text, or 0.
+// lineEnd returns the length of the line ending at the beginning of text. The caller knows that text begins with a line
+// ending.
 func lineEnd(text string) int {
 	if strings.HasPrefix(text, "\r\n") {
 		return 2

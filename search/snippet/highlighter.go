@@ -23,13 +23,13 @@ type Highlighter struct {
 	expanded []queryTerm
 	// phrases are the query's phrases of several words. Each word is a set of terms, with one bit for each term.
 	phrases [][]uint64
-	// typed are the words as the user typed them. They are searched in the later parts of a long text.
+	// typed are words as the user typed them. The highlighter searches the later parts of a long text for these words.
 	typed []typedWord
-	// full is the sum of the rarity of all words of the query.
+	// full is the sum of the weights of all terms that dropCommon keeps.
 	full float64
 	// screen quickly excludes words of a text that cannot match.
 	screen *analysis.Screen
-	// known caches the matches within words of texts. The keys are parts of the texts.
+	// known caches the matches within words of texts, by word.
 	known   map[string][]wordMatch
 	buffer  []analysis.Term // for the terms of a word
 	matches []match         // for the matches of a text
@@ -83,10 +83,10 @@ type wordMatch struct{ start, end, term int }
 // mostKnown is the largest number of words of texts that a highlighter caches.
 const mostKnown = 4096
 
-// New returns a highlighter for the words of query. It skips excluded words. It skips function words outside phrases
-// when there are other words. a is the analyzer of the indexed texts. rarity returns the rarity of a word, for example
-// its idf. Outside phrases, the highlighter ignores words with less than a fifth of the largest rarity. If rarity is
-// nil, all words count the same.
+// New returns a highlighter for the words of query. It skips forbidden words. It skips function words outside phrases
+// if the query has other words. a is the analyzer of the indexed texts. rarity returns the rarity of a word, for
+// example its idf. Outside phrases, the highlighter ignores words with less than a fifth of the largest rarity. If
+// rarity is nil, all words count the same.
 func New(a *analysis.Analyzer, query sheaf.TextQuery, rarity func(word string) float64) *Highlighter {
 	h := &Highlighter{analyzer: a, numbers: map[string]int{}, known: map[string][]wordMatch{}}
 	r := reader{h, rarity, true}

@@ -208,8 +208,9 @@ func runeStart(text string, i int) int {
 	return max(i, 0)
 }
 
-// scan returns the matches in text[from:to]. width is the width of the snippet. If the text is not Markdown, words may
-// be next to "**" or an entity. So without matches in the text that readers see, scan looks at the text itself.
+// scan returns the matches in text[from:to]. width is the width of the snippet. It first searches the text that readers
+// of Markdown see. Without a match there, it searches the text itself. If this is not Markdown, words may be next to
+// "**" or an entity.
 func (h *Highlighter) scan(text string, from, to, width int) []match {
 	read := chunk.AsRead(text[from:to])
 	matches := h.scanRead(text, from, read, width)
@@ -219,7 +220,8 @@ func (h *Highlighter) scan(text string, from, to, width int) []match {
 	return matches
 }
 
-// scanRead returns the matches in read, a form of the part of text that begins at from.
+// scanRead returns the matches in read.Text, with offsets in text. read is made from the part of text that begins at
+// from.
 func (h *Highlighter) scanRead(text string, from int, read chunk.Left, width int) []match {
 	matches := h.matches[:0]
 	h.screen.Words(read.Text, func(start, end int) bool {
@@ -244,7 +246,7 @@ func (h *Highlighter) scanRead(text string, from int, read chunk.Left, width int
 	return matches
 }
 
-// columns returns the width of text[from:to] in columns. It stops at the first number above limit.
+// columns returns the width of text[from:to] in columns. For a width above limit, it returns a number above limit.
 func columns(text string, from, to, limit int) int {
 	if to-from > 4*limit {
 		return limit + 1

@@ -139,8 +139,8 @@ func Plain(text string, width int) string {
 	return h.clip(text, skipSpace(text), 0, nil, nil, width).Text
 }
 
-// wordEnd returns the end of the last whole word in out. This is the last space in the last third of out. Without such
-// a space, it is the end of out.
+// wordEnd returns the offset of the last space in the last third of out. Without such a space, it returns the length of
+// out.
 func wordEnd(out []byte) int {
 	if i := bytes.LastIndexByte(out, ' '); i > len(out)*2/3 {
 		return i

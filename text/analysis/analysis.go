@@ -1,5 +1,5 @@
-// Package analysis answers the question "which terms does a text have?". The same code runs at
-// indexing and at query time, so that queries find what was indexed. Its main type is [Analyzer].
+// Package analysis answers the question "which terms does a text have?". The same code analyzes texts and queries, so
+// that queries find what was indexed. Its main type is [Analyzer].
 //
 // Text is cut into raw words ([Analyzer.Words]), and each raw word has one or more terms ([Analyzer.Terms]):
 //
@@ -7,15 +7,15 @@
 //     NFKC and lower case, without diacritics of Latin, Greek and Cyrillic, and without Arabic and Hebrew vowel
 //     marks. Where a stemmer needs diacritics, a query without them still finds the word.
 //   - Identifiers are kept whole and in parts: getUserName, IPv6, snake_case, v1.2.3, node.js, Get-Item, user@host,
-//     #tag, C++. The whole is the same term in any case, at the same positions.
+//     #tag, C++. The whole is the same term in small and capital letters, and takes the same positions.
 //   - A word with a hyphen at a line end is found joined and in its parts.
 //   - An emoji is a word; a joined emoji is found whole and by each of its parts.
 //   - Scripts without spaces (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese) give overlapping pairs of
 //     characters. The first and the last character of each run are also terms, so that a query finds any single
 //     character.
 //
-// The same code analyzes queries: [Analyzer.PhraseTokens] for phrases, [Analyzer.MatchTokens] for words. The dictionary
-// also has folded words as forms, for [Analyzer.PrefixPieces] and [Analyzer.FuzzyPieces].
+// Queries use [Analyzer.PhraseTokens] for phrases and [Analyzer.MatchTokens] for words. The dictionary of an index also
+// has folded words as forms, for [Analyzer.PrefixPieces] and [Analyzer.FuzzyPieces].
 //
 // Markup is text: link addresses, HTML tags and the names of properties have words, and punctuation has none.
 //
@@ -33,8 +33,8 @@ import (
 // ErrUnknown means this program has no analyzer of that name.
 var ErrUnknown = errors.New("unknown analyzer")
 
-// version is the version of all analyzers. It changes when many texts get other terms; then every index is remade. When
-// few do, the parser version of package ingest changes instead.
+// version is the version of all analyzers. It changes when many texts get other terms; every index is then remade. When
+// few texts get other terms, the parser version of package ingest changes instead.
 const version = "sheaf-4"
 
 // Options choose an analyzer.
@@ -85,7 +85,8 @@ func (a *Analyzer) Name() string {
 // Language returns the language of [Options].
 func (a *Analyzer) Language() string { return a.o.Language }
 
-// Parse returns the analyzer with this name. It fails with ErrUnknown.
+// Parse returns the analyzer with this name. For a name of another version or with unknown options, it returns
+// ErrUnknown.
 func Parse(name string) (*Analyzer, error) {
 	parts := strings.Fields(name)
 	if len(parts) == 0 || parts[0] != version {

@@ -70,7 +70,8 @@ var questionStarts = map[string]string{
 	"ru": "что кто как где когда почему сколько какой какая какие",
 }
 
-// These are limits of detection: how much of the sample is read, and how certain the language must be.
+// Detect reads at most detectBytes of a sample. The best language needs detectLead times as many function words as the
+// second. Its function words must be at least detectShare of all words.
 const (
 	detectBytes = 1 << 16
 	detectLead  = 1.25

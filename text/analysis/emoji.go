@@ -77,8 +77,9 @@ func isEmoji(raw string) bool {
 	return c == classEmoji || c == classOther && strings.HasPrefix(raw[size:], string(picture))
 }
 
-// emojiTerms appends the terms of an emoji: without picture selectors, and without skin colors. Then it appends each
-// joined emoji, or the digit on a key. Every term covers the whole emoji, so that highlighting never cuts it.
+// emojiTerms appends an emoji as a term without picture selectors, and as a term without skin colors. Then it appends
+// each emoji that is joined in it, or the digit on a key. Every term covers the whole emoji, so that highlighting never
+// cuts it.
 func emojiTerms(dst []Term, raw string) []Term {
 	n := len(dst)
 	add := func(term string) {

@@ -63,7 +63,7 @@ func isASCII(s string) bool {
 // variants of alef, yeh, kaf and teh marbuta. In other scripts marks are letters, so Fold keeps them.
 func (a *Analyzer) Fold(text string) string { return strip(lower(text)) }
 
-// strip removes from s, which is in lower case, what Fold removes.
+// strip turns a result of lower into the result of Fold.
 func strip(s string) string {
 	if isSettled(s) {
 		return s

@@ -66,8 +66,9 @@ const questionWords = 8
 
 // MatchTokens returns the [Analyzer.QueryTokens] that are worth searching for when any of them may match. In a question
 // it drops the function words of the analyzer's language, because they only favor long texts. A question that has only
-// function words keeps them. A text with a question mark at its end is a question. So is a text that begins like one
-// ("how do"), or has at least eight words. Any other text keeps its function words, because "how to" may be a title.
+// function words keeps them. A text with a question mark at its end is a question. So is a text that begins like a
+// question ("how do"), or has at least eight words. Any other text keeps its function words, because "how to" may be a
+// title.
 func (a *Analyzer) MatchTokens(text string) []Token {
 	return a.Telling(text, a.QueryTokens(text))
 }
@@ -131,7 +132,7 @@ func (a *Analyzer) FuzzyPieces(text string) []Piece {
 	return a.pieces(text, func(piece string, _ bool) bool { return isDense(piece) })
 }
 
-// pieces returns the raw words of text, cut at hyphens. Most words with hyphens have terms only for their parts. exact
+// pieces returns the raw words of text, cut at hyphens, because the dictionary seldom has words with hyphens. exact
 // decides whether a piece is exact; last says that it is the last piece. pieces folds the pieces that are not exact.
 func (a *Analyzer) pieces(text string, exact func(piece string, last bool) bool) (out []Piece) {
 	a.Words(text, func(start, end int) bool {

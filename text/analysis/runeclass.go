@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// runeClass says what a character does to the word that contains it or surrounds it.
+// runeClass says how a character builds or separates words.
 type runeClass uint8
 
 const (

@@ -16,11 +16,12 @@ type Screen struct {
 	lanes  laneTable
 }
 
-// prefixTest is a fast test whether a word begins like a wanted term.
+// prefixTest is a fast test whether a part of a word begins like a wanted term. The part passes if its firstLetters are
+// letters in the bits of mask.
 type prefixTest struct{ letters, mask uint32 }
 
-// laneTable has patterns of the byte before a part of a word and the first four of the part. Each pattern has a lane.
-// If a byte can have place n of a pattern, its bit lanes*n+lane is 1.
+// laneTable has patterns of five bytes: the byte before a part of a word, and the part's first four bytes. Each pattern
+// belongs to a lane. If byte c fits at place n of a pattern, element c has bit lanes*n+lane.
 type laneTable [256]uint64
 
 const (
@@ -30,7 +31,7 @@ const (
 	lanes     = 12
 )
 
-// notInWord has the bytes before a part that begins with a small letter.
+// notInWord has all bytes except letters and digits. A part that begins with a small letter follows such a byte.
 var notInWord = func() (set string) {
 	for i := range 256 {
 		if !isLetter(byte(i)) && !isDigit(rune(i)) {
@@ -40,7 +41,7 @@ var notInWord = func() (set string) {
 	return set
 }()
 
-// add adds a pattern. Each place has the bytes that fit, and "" stands for all bytes.
+// add adds a pattern. pattern[n] has the bytes that fit at place n, and "" stands for all bytes.
 func (t *laneTable) add(lane int, pattern [5]string) {
 	for n, fits := range pattern {
 		bit := uint64(1) << (lanes*n + lane)
@@ -115,8 +116,8 @@ func (s *Screen) Words(text string, yield func(start, end int) bool) {
 	}
 }
 
-// mayCutWords reports whether text may have words that are cut at maxWordBytes. The rest of such a word is a word that
-// follows a letter, and next does not find it.
+// mayCutWords reports whether text may have words that are cut at maxWordBytes. The rest of such a word follows a
+// letter, so the method next would not find it.
 func mayCutWords(text string) bool {
 	for i := 0; i+maxWordBytes < len(text); {
 		last := wordBreak(text, i, i+maxWordBytes+1)
@@ -128,8 +129,9 @@ func mayCutWords(text string) bool {
 	return false
 }
 
-// next returns a byte in or before the next word that may have a wanted term, or len(text). No such word ends before
-// this byte. If sure is true, the word at the byte need not be tested. Byte i must not be inside a word.
+// next returns an offset that is in or before the next word that may have a wanted term. No such word ends before at.
+// Without such a word, at is len(text). If sure is true, the word at this offset need not be tested. Byte i must not be
+// inside a word.
 func (s *Screen) next(text string, i int) (at int, sure bool) {
 	state := s.lanes[' '] & (1<<lanes - 1)
 	for from := i; i < len(text)+3; i++ {
@@ -149,7 +151,7 @@ func (s *Screen) next(text string, i int) (at int, sure bool) {
 }
 
 // wordBreak returns the last offset in i..at that is certainly not inside a word. It is i, or an offset after white
-// space. If text[i:at] is ASCII, only white space after a hyphen, perhaps with quotation signs ">", is inside a word.
+// space. An ASCII word contains white space only after a hyphen, perhaps with quote signs (">").
 func wordBreak(text string, i, at int) int {
 	for at > i && (text[at-1] != ' ' && text[at-1] != '\n' || strings.IndexByte("-> \t\r\n", text[max(i, at-2)]) >= 0) {
 		at--

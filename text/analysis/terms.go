@@ -12,17 +12,18 @@ import (
 // Terms appends the terms of one raw word to dst, in the order of their offsets. The result depends only on raw, so it
 // can be cached.
 //
-// A plain word has one term: its stem. If the folded word differs from the stem, it is a form. In some languages a
-// word with diacritics has a second term ([Term.Bare]).
+// A plain word has one term: its stem. If the folded word differs from the stem, it is added as a form ([Term.Form]).
+// In some languages a word with diacritics has a second stem ([Term.Bare]).
 //
 // An identifier has terms for the whole and for its parts. Terms cuts it at marks. Each part between marks has a
-// position: v1.2.3 has v1, 2 and 3. The whole begins at v1, as does 1.2.3. Terms also cuts at capitals and digits:
-// GitHub has git and hub, one after the other. But like the word github, the name takes only one position
+// position: v1.2.3 has v1, 2 and 3. The whole and 1.2.3 have the position of v1. Terms also cuts at capitals and
+// digits: GitHub has git and hub, one after the other. But like the word github, the name takes only one position
 // ([Term.Over]). So "git hub" matches GitHub, and "github pages" matches GitHub Pages.
 //
 // A word with hyphens has terms for the words between the hyphens. The whole is also a term if it looks like a name:
 // with a digit or two capitals (Get-Item, utf-8). If a hyphen ends a line, the joined word is also a term, at the first
-// and the last part. The hyphen may not belong to the word, as in infor-mation, or may belong to it, as in long-term.
+// and the last part. The reason is that the hyphen may only divide a word (infor-mation) or belong to the word
+// (long-term).
 func (a *Analyzer) Terms(dst []Term, raw string) []Term {
 	switch {
 	case raw == "" || raw == ValueEnd:
@@ -508,12 +509,12 @@ func composedOf(raw string) positionMap {
 	return append(c, struct{ text, raw int }{at, from})
 }
 
-// start returns where a piece starts in the original text: the piece that has byte i of the composed text.
+// start returns the start in the original text of the piece that has byte i of the composed text.
 func (c positionMap) start(i int) int {
 	return c[sort.Search(len(c), func(k int) bool { return c[k].text > i })-1].raw
 }
 
-// end returns where a piece ends in the original text: the piece that has byte i-1 of the composed text.
+// end returns the end in the original text of the piece that has byte i-1 of the composed text.
 func (c positionMap) end(i int) int {
 	return c[sort.Search(len(c)-1, func(k int) bool { return c[k].text >= i })].raw
 }

@@ -26,11 +26,11 @@ const ValueEnd = "\x1f"
 //   - A full stop, hyphen or at sign between any two characters of words joins them: file1.txt, Get-Item, user@host.
 //     So does a hyphen or soft hyphen at a line end before a small letter, even after indentation and quotes.
 //   - A colon or semicolon never joins: key:value is two words.
-//   - "++" or '#' after a single letter belongs to it, with digits (C++, C#, C++17). A '#' belongs to the letter
-//     after it if white space comes before.
+//   - "++" or '#' after a single letter belongs to the word, with digits (C++, C#, C++17). A '#' before a letter
+//     belongs to the word if white space comes before the '#'.
 //   - A run in scripts without spaces between words is one raw word, with terms for pairs of characters.
 //   - Numbers such as ² and ½ are part of words, and so are characters of no width.
-//   - An emoji is a word, with all that it joins; so is [ValueEnd], which has no terms.
+//   - An emoji is a word, with all emoji that are joined to it. [ValueEnd] is a word without terms.
 //
 // Bytes that are not UTF-8 separate words.
 func (a *Analyzer) Words(text string, yield func(start, end int) bool) {

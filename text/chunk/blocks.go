@@ -156,7 +156,7 @@ func (s *scanner) line(l line) {
 // startsBlock has the bytes with which a block other than a paragraph can begin.
 var startsBlock = bytesOf(">#`~<-_*+$0123456789")
 
-// mayUnderline has the first bytes of the lines that can follow a heading's text or a table's heading row.
+// mayUnderline has the bytes with which a line below a heading's text, or below a table's heading row, can begin.
 var mayUnderline = bytesOf("=-|:")
 
 // matchContainers consumes the marks of the open containers (quotes, list items) to which the line belongs. It returns
@@ -282,9 +282,9 @@ func (s *scanner) textLine(c *cursor, l line, matched int, all bool) {
 	s.paragraph = append(s.paragraph, part)
 }
 
-// startLeaf begins the leaf block that a line begins, such as a heading or a fence of code. It reports whether there is
-// one. rest is the text of l from byte next, after the marks of containers and the indentation. matched and all are as
-// in textLine. inParagraph says that a paragraph was open before the line.
+// startLeaf begins the leaf block that a line begins, such as a heading or a fence of code. It reports whether the line
+// begins such a block. rest is the text of l from byte next, after the marks of containers and the indentation. matched
+// and all are as in textLine. inParagraph says that a paragraph was open before the line.
 func (s *scanner) startLeaf(rest string, l line, next, matched int, all, inParagraph bool) bool {
 	switch ch := rest[0]; ch {
 	case '#':
@@ -460,9 +460,9 @@ func thematicBreak(s string) bool {
 	return n >= 3
 }
 
-// listItem parses the marker of a list item at byte next of c. indent is its indentation in columns. marker is its
-// length in bytes, and spaces the columns of white space after it that belong to it. inParagraph says that the item
-// would interrupt a paragraph.
+// listItem parses the marker of a list item at byte next of c. indent is its indentation in columns. marker is the
+// length of the marker in bytes. spaces is the number of columns of white space after the marker that belong to the
+// item. inParagraph says that the item would interrupt a paragraph.
 func listItem(c *cursor, indent, next int, inParagraph bool) (marker, spaces int, ok bool) {
 	s := c.s[next:]
 	switch {

@@ -20,9 +20,9 @@ import (
 type Chunker interface {
 	// Name returns the chunker's name with its options, as an index records it.
 	Name() string
-	// Chunk cuts content. The document gets the ID of tree and path (with slashes). Any bytes are allowed; faults of
-	// the file become warnings of the document. Strings of the result share memory with content, which must not change
-	// while they are in use. A document of only white space has no chunks.
+	// Chunk cuts content. The document gets the ID of tree and path (with slashes). Any bytes are allowed; faults of the
+	// file become warnings of the document. Strings of the result share memory with content, which must not change while
+	// the result is in use. A document of only white space has no chunks.
 	Chunk(tree, path string, content []byte) sheaf.Document
 }
 

@@ -271,7 +271,8 @@ func (f *frontmatter) checkDate(e yamlEntry) {
 	}
 }
 
-// warnWithin adds one warning if lists in the frontmatter contain lists or maps. The document leaves these out.
+// warnWithin adds one warning if lists in the frontmatter contain lists or maps. The document does not have these inner
+// lists and maps.
 func (f *frontmatter) warnWithin(entries []yamlEntry) {
 	within := slices.DeleteFunc(slices.Clone(entries), func(e yamlEntry) bool { return !e.within })
 	if len(within) == 0 {

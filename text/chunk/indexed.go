@@ -34,8 +34,8 @@ func payloads(text string) (parts []sheaf.Span) {
 	}
 }
 
-// appendRuns appends to parts the long runs of base64 in text[from:to]. It does not read all bytes. It reads the next
-// leastRow bytes backward up to a byte that is not base64. It goes on after this byte.
+// appendRuns appends to parts the long runs of base64 in text[from:to]. To skip most bytes, it reads the next leastRow
+// bytes backward. At a byte that is not base64, it stops, and goes on after this byte.
 func appendRuns(parts []sheaf.Span, text string, from, to int) []sheaf.Span {
 	for from+leastRow <= to {
 		i := from + leastRow - 1
@@ -197,8 +197,8 @@ func closedBy(text string, i int, opening byte) int {
 	return 0
 }
 
-// Readable returns text with "…" in place of data such as base64, for callers that pay for each word. It keeps line
-// endings.
+// Readable returns text with "…" in place of data such as base64, which models and people should not read. It keeps
+// line endings.
 func Readable(text string) string {
 	parts := payloads(text)
 	if len(parts) == 0 {
@@ -230,8 +230,8 @@ func withoutPayload(target string) string {
 	return target
 }
 
-// payloadsOf returns the ranges of data in the part of content that of covers, relative to this part. The part may
-// begin or end within data.
+// payloadsOf returns the ranges of data in content[of.Start:of.End], relative to of.Start. This part may begin or end
+// within data.
 func payloadsOf(content string, of sheaf.Span) []sheaf.Span {
 	const around = 2 * leastPayload
 	from := max(0, of.Start-around)
@@ -252,7 +252,8 @@ type Left struct {
 	cuts []cut
 }
 
-// cut is a place in a Left where bytes of the whole text are missing. bytes also counts those of the cuts before.
+// cut is a place in a Left where bytes of the whole text are missing. bytes is the number of missing bytes up to this
+// place.
 type cut struct{ at, bytes int }
 
 // WithoutPayloads returns text without the data in it, such as base64.
@@ -286,8 +287,8 @@ func withoutParts(text string, parts []sheaf.Span) Left {
 	return Left{left.String(), cuts}
 }
 
-// At converts a position in the shorter text to the position of the same byte in the whole text. The first byte of
-// an entity's character is where the entity begins. The last byte is where it ends.
+// At converts a position in the shorter text to the position of the same byte in the whole text. The first byte of an
+// entity's character becomes the first byte of the entity. The last of several bytes becomes the entity's last byte.
 func (l Left) At(i int) int {
 	n := sort.Search(len(l.cuts), func(k int) bool { return l.cuts[k].at > min(i, len(l.Text)-1) })
 	if n == 0 {
@@ -403,8 +404,9 @@ func inlineMark(text string, i int) (n int, stands string) {
 // longestTag is the largest number of bytes in a tag with its attributes.
 const longestTag = 1024
 
-// lineTags and wordTags are the HTML tags that readers do not see. Those of wordTags may be inside a word: others end a
-// line. Further tags count as text, because they may be type parameters or placeholders, such as <T> and <file>.
+// lineTags and wordTags are the HTML tags that readers do not see. Tags in wordTags may be inside a word; tags in
+// lineTags end a line. Other tags count as text, because they may be type parameters or placeholders, such as <T> and
+// <file>.
 var (
 	lineTags = wordsOf("blockquote br center dd details div dl dt figcaption figure h1 h2 h3 h4 h5 h6 hr iframe img " +
 		"li ol p picture pre section source summary table tbody td th thead tr ul video")
@@ -412,7 +414,7 @@ var (
 )
 
 // Tag returns the length of the HTML tag at the beginning of text, or 0 if readers see the tag. bare says that the tag
-// has no attributes, and within that it may be inside a word.
+// has no attributes. within says that it may be inside a word.
 func Tag(text string) (size int, bare, within bool) {
 	name := strings.TrimPrefix(text[1:min(len(text), 16)], "/")
 	if i := strings.IndexAny(name, " />\t\r\n"); i > 1 { // one capital letter may be a type parameter

@@ -36,7 +36,7 @@ func unescape(s string) string {
 	return b.String()
 }
 
-// maxEntity is longer than the longest name of an entity.
+// maxEntity is a number of bytes. Every entity is shorter.
 const maxEntity = 40
 
 // Entity decodes the HTML entity at the start of s, such as &amp;, and returns its size in bytes. If s begins no
@@ -201,7 +201,7 @@ func (r *inline) findTicks(i int) {
 }
 
 // angle reads what the '<' at byte i opens: an address in angle brackets, or HTML. For HTML, address is "". end is the
-// byte after it. ok is false if the '<' is plain text.
+// byte after the address or the HTML. ok is false if the '<' is plain text.
 func (r *inline) angle(i int) (address string, end int, ok bool) {
 	t := r.text
 	if i+1 == len(t) {
@@ -252,9 +252,9 @@ func (r *inline) htmlEnd(from int, ending string, kind int) (address string, end
 	return "", from + at + len(ending), true
 }
 
-// tag reads an HTML tag or an address at byte i, and returns the same results as angle. In some texts every '<' begins
-// a tag that turns out invalid only far behind. When such failures cost several times the text's length, tag stops
-// looking.
+// tag reads an HTML tag or an address at byte i, and returns the same results as angle. In some texts, tag must read
+// far behind each '<' before it knows that no tag begins there. When such failures cost several times the text's
+// length, tag stops looking.
 func (r *inline) tag(i int) (address string, end int, ok bool) {
 	t := r.text
 	if r.spent > 8*len(t)+4096 {
@@ -458,8 +458,8 @@ func foldLabel(label string) string {
 	return strings.ToLower(strings.ToUpper(strings.Join(strings.Fields(label), " ")))
 }
 
-// readDefinition parses "[label]: target 'title'" at the start of text, whose lines all end with LF. size is the number
-// of bytes up to the end of a line. If text begins with no definition, size is 0.
+// readDefinition parses "[label]: target 'title'" at the start of text, whose lines all end with LF. size is the length
+// of the lines of the definition. If text begins with no definition, size is 0.
 func readDefinition(text string) (label, target string, size int) {
 	end := closingBracket(text)
 	if end < 0 || end+1 >= len(text) || text[end+1] != ':' {

@@ -282,8 +282,8 @@ func inList(src string, i int) bool {
 	return i > 0 && strings.IndexByte("-*+.)", src[i-1]) >= 0
 }
 
-// dueSigns are the signs before the day on which a task is due. Lines that continue the task may have only the first of
-// them.
+// dueSigns are the signs before the day on which a task is due. Lines that continue the task may have only the first
+// sign.
 var dueSigns = [...]string{"DEADLINE: <", "📅", "📆", "🗓️", "🗓", "@due(", "due: ", "due:2"}
 
 // dueDay returns the due day in a line of a task, as in 📅 2026-03-01 or DEADLINE: <2026-03-01 Sun>. more says that the

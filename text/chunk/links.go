@@ -34,7 +34,7 @@ func wikiLink(kind sheaf.LinkKind, l wikilink.Link, at sheaf.Span) sheaf.Link {
 	}
 }
 
-// finder finds links, tags and block ids in linear time. Each call reads one paragraph, table row or heading.
+// finder finds links, tags and block ids in linear time. Each call of find reads one paragraph, table row or heading.
 type finder struct {
 	inline
 	base int // start of the text in the file

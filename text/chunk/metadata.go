@@ -131,7 +131,7 @@ func IsFieldProperty(name string) bool { return fieldProperties[strings.ToLower(
 var accessProperties, fieldProperties = wordsOf("tenant access sets"), wordsOf("title alias aliases tag tags")
 
 // IsTextProperty reports whether the values of this property are text to search. It returns false if the property has a
-// field of its own or is an access right. Values in a map belong to the property that holds the map.
+// field of its own or is an access right. A value in a map of access rights is also an access right.
 func IsTextProperty(name string) bool {
 	property, _, _ := strings.Cut(name, ".")
 	return !IsFieldProperty(name) && !IsAccessProperty(property)

@@ -203,7 +203,7 @@ func (c *windowCut) ranges() []span {
 }
 
 // nextStart returns the first token of the window that follows the window start <= number < end. It is the first unit
-// that begins in the last overlap tokens of the window. The unit after end must also fit. Otherwise it is end.
+// in the last overlap tokens that leaves space for the unit at end. Without such a unit, it is end.
 func (c *windowCut) nextStart(start, end, overlap int) int {
 	following := len(c.tokens)
 	if i := sort.SearchInts(c.units, end+1); i < len(c.units) {

@@ -167,7 +167,8 @@ func (r *yamlReader) key(v *ast.MappingValueNode) *token.Token {
 
 func isMerge(v *ast.MappingValueNode) bool { _, ok := v.Key.(*ast.MergeKeyNode); return ok }
 
-// mayHaveKey reports whether a map that n merges into another has key, or may have it.
+// mayHaveKey reports whether n, a map or a list of maps, has key or may have it. If depth is 0, it does not look and
+// returns true.
 func (r *yamlReader) mayHaveKey(n ast.Node, key string, depth int) bool {
 	if depth == 0 {
 		return true

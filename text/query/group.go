@@ -8,7 +8,7 @@ import (
 	"sheaf"
 )
 
-// group is a list of parts of a query that must all match.
+// group has the parts of a query or of a bracket, by their effect on hits.
 type group struct {
 	plain            []string // words that add to the score
 	should           []sheaf.TextQuery
@@ -28,8 +28,8 @@ const (
 	// refusedBracket is a bracket after a dash at the outer level. Each of its alternatives is forbidden separately:
 	// words as words, filters as filters.
 	refusedBracket
-	// innerLevel is inside a forbidden bracket, or inside one of several alternatives. A filter there must stay there,
-	// because at the outer level it would apply to the whole query.
+	// innerLevel is inside a forbidden bracket, or inside one of several alternatives. A filter inside must not move to
+	// the outer level, where it would apply to the whole query.
 	innerLevel
 )
 

@@ -222,7 +222,7 @@ func begins(prefixes []string) sheaf.Filter {
 	return oneOrAny(any)
 }
 
-// oneOrAny returns a list of filters as one filter, which is the only element if there is one.
+// oneOrAny returns a list of filters as one filter. A list of one filter becomes this filter.
 func oneOrAny(any sheaf.Or) sheaf.Filter {
 	if len(any) == 1 {
 		return any[0]

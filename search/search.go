@@ -486,8 +486,8 @@ func (r *run) warn(format string, args ...any) {
 	r.result.Warn(err.Error(), err.Error())
 }
 
-// noteFailure adds a warning about an error that does not end the search. what says what failed. The warning has the
-// text of err, but its public text has only what.
+// noteFailure adds a warning about an error that does not end the search. what names the failed step. The warning has
+// the text of err, but its public text names only the step.
 func (r *run) noteFailure(what string, err error) {
 	r.failures = append(r.failures, err)
 	r.result.Warn(err.Error(), what+" failed")

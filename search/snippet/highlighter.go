@@ -100,7 +100,7 @@ func New(a *analysis.Analyzer, query sheaf.TextQuery, rarity func(word string) f
 	return h
 }
 
-// dropCommon drops the terms of the query that are much more common than its rarest term.
+// dropCommon drops terms with less than a fifth of the largest rarity, except terms of phrases.
 func (h *Highlighter) dropCommon() {
 	best := 0.0
 	for _, t := range h.terms {

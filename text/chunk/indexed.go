@@ -218,7 +218,8 @@ func Readable(text string) string {
 	return b.String()
 }
 
-// withoutPayload returns the target of a link. It cuts a data address after the comma, where the data begins.
+// withoutPayload returns the target of a link. Of a data address, it returns only the part up to the comma before the
+// data.
 func withoutPayload(target string) string {
 	if len(target) < len("data:") || !strings.EqualFold(target[:len("data:")], "data:") {
 		return target

@@ -363,7 +363,7 @@ func (b *brackets) pop() (k bracket, ok bool) {
 	return k, ok
 }
 
-// recordLink records that the last popped bracket became a link.
+// recordLink records that the last popped bracket became a link. The brackets around it can then become only images.
 func (b *brackets) recordLink() { b.barrier = len(b.open) }
 
 // destination returns the target of the link whose text is between bracket k and the ']' at byte to. After the text

@@ -155,7 +155,7 @@ func cutAt(text string, limit int) int {
 // closingMarks are the marks that may follow the end of a sentence before the white space.
 const closingMarks = `"')]}»”’」』）】*_`
 
-// addPiece appends a chunk for a range of the file. heading is the title of the heading above it.
+// addPiece appends a chunk for a range of the file. heading is the title of the heading above the range.
 func (s *source) addPiece(body sheaf.Span, heading string) {
 	n := len(s.doc.Chunks)
 	c := sheaf.Chunk{

@@ -26,8 +26,8 @@ func Invalidf(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrInvalid, fmt.Errorf(format, args...))
 }
 
-// WithCategory returns an error that wraps both err and category. Its text is the text of err. It returns err itself if
-// err is nil or has the category.
+// WithCategory returns an error that wraps both err and category. Its text is the text of err. WithCategory returns err
+// itself if err is nil or has the category.
 func WithCategory(category, err error) error {
 	if err == nil || errors.Is(err, category) {
 		return err

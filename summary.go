@@ -35,8 +35,8 @@ const (
 	maxQuoted  = 40
 )
 
-// A summary does not name a reason with a share below leastShare, unless it is the first. It omits "other reasons" if
-// their share is below leastRest.
+// A summary does not name a reason with a share below leastShare, unless the reason is the first. The summary omits
+// "other reasons" if their share is below leastRest.
 const (
 	leastShare = 0.03
 	leastRest  = 0.05
@@ -47,7 +47,8 @@ type SummaryWords struct {
 	// Word returns the user's word for a term, or "" for a word that is too common to be named. If Word is nil, the
 	// summary shows the term.
 	Word func(term string) string
-	// Property returns the name of the document's property that has the term, or "" if it is unknown. It may be nil.
+	// Property returns the name of the document's property that has the term, or "" if the property is unknown. The
+	// function may be nil.
 	Property func(term string) string
 }
 

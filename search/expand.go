@@ -28,7 +28,7 @@ type Expansion struct {
 	Queries []string `json:"queries"`
 	// Terms are the important words of the query. Only Terms score; if Terms is empty, all words score.
 	Terms []string `json:"terms"`
-	// Passage is an invented text that answers the query. A search by meaning also uses its vector. It is "" if the
+	// Passage is an invented text that answers the query. A search by meaning also uses its vector. Passage is "" if the
 	// profile does not ask for it.
 	Passage string `json:"passage"`
 }

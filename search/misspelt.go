@@ -23,9 +23,9 @@ const (
 	mostSimilar = 3
 )
 
-// For each word of the query that no chunk has, misspelt adds a message with similar words to Result.Unmet. This takes
-// longer than most searches, so it happens only if no result is likely to answer the query. It also happens for a query
-// that looks foreign, because a misspelled word may look like a foreign word.
+// For each word of the query that no chunk has, misspelt adds a message with similar words to Result.Unmet. It takes
+// longer than most searches, so it runs only if no result is likely to answer the query. It also runs for a query that
+// looks foreign, because a misspelled word may look like a foreign word.
 func (r *run) misspelt(ctx context.Context) {
 	foreign := r.judged != nil && r.judged.foreign
 	answerable := len(r.result.Hits) > 0 && !foreign && (r.result.Answerable == nil || *r.result.Answerable)
@@ -59,7 +59,7 @@ func mayBeMisspelt(word string) bool {
 }
 
 // misspeltWord adds a message to Result.Unmet if chunks have words similar to word. It looks for words with two errors
-// only if no chunk has a word with one.
+// only if no chunk has a word with one error.
 func (r *run) misspeltWord(ctx context.Context, word string) {
 	hits := r.misspeltAt(ctx, word, 1)
 	if len(hits) == 0 && utf8.RuneCountInString(word) >= mostEdited {

@@ -12,8 +12,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// maxPairs limits how many pairs of neighboring words the search looks for. It prefers pairs with rare words. fewPairs
-// is the limit for a store that answers one request at a time.
+// maxPairs limits how many pairs of neighboring words the search looks for. The search prefers pairs with rare words.
+// fewPairs is the limit for a store that answers one request at a time.
 const (
 	maxPairs = 64
 	fewPairs = 8

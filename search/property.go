@@ -55,7 +55,8 @@ func (r *run) byProperty(ctx, retrieval context.Context, q sheaf.Query) (*run, e
 	return r, nil
 }
 
-// mostBelow is the largest number of nested properties that the search tries. It ignores less frequent ones.
+// mostBelow is the largest number of nested properties that the search tries. The search ignores less frequent
+// properties.
 const mostBelow = 3
 
 // propertiesBelow returns the nested properties that have name as one part of their own name, most frequent first. For

@@ -233,7 +233,7 @@ func (r *run) sectionsOf(ranking sheaf.Ranking, doc sheaf.ID) (n, first int) {
 	return n, first
 }
 
-// followSection adds to a.Reasons what happened to section. It is a hit of a branch, and a section of the document
+// followSection adds to a.Reasons what happened to section. section is a hit of a branch, and a section of the document
 // a.ID.
 func (a *Absence) followSection(section sheaf.ID, trace []Snapshot) {
 	inner := Absence{ID: section}
@@ -345,7 +345,7 @@ func (s *Searcher) lacks(ctx context.Context, req store.Request, ids []sheaf.ID)
 }
 
 // Unknown returns the words of a query that no chunk has, in the order of the query. The words are spelled as a person
-// would write them. It omits function words. If the store fails, it returns nil.
+// would write them. Unknown omits function words. If the store fails, it returns nil.
 func (s *Searcher) Unknown(ctx context.Context, q sheaf.Query, analyzer *analysis.Analyzer) (unknown []string) {
 	if q.Words == nil {
 		return nil

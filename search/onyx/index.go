@@ -249,8 +249,8 @@ type Found struct {
 	Document Document
 }
 
-// Sections returns the chunks of sections in the given order. Chunks of one section are in document order. It skips
-// chunks that do not exist, that f excludes, or whose field Large is set. Sections returns sheaf.ErrInvalid for a
+// Sections returns the chunks of sections in the given order. Chunks of one section are in document order. Sections
+// skips chunks that do not exist, that f excludes, or whose field Large is set. Sections returns sheaf.ErrInvalid for a
 // section without a document or with an invalid range.
 func (x *Index) Sections(_ context.Context, sections []Section, f Filters) ([]Found, error) {
 	filter, err := f.Filter(x.now())

@@ -12,7 +12,7 @@ import (
 // maxNeedles limits the number of needles, so that a match is a set of bits.
 const maxNeedles = 64
 
-// minNeedle is the shortest needle in bytes. One letter would be in every file.
+// minNeedle is the length of the shortest needle in bytes. A single letter would be in every file.
 const minNeedle = 2
 
 // needles returns the folded, distinct texts to search for in files. Their order: each query as a whole, terms, words

@@ -15,7 +15,7 @@ import (
 var nestedLimits = yamlfile.Limits{Bytes: 1 << 20, Depth: 100}
 
 // nestedText returns the values in lists and maps within properties of YAML frontmatter. listed is the largest number
-// of values that it takes from one list. depth is the number of levels that it reads. It omits level 1, which
+// of values that it takes from one list. depth is the number of levels that it reads. nestedText omits level 1, which
 // propertyText returns. It ignores keys and does not expand aliases.
 func nestedText(doc *sheaf.Document, text string, listed, depth int) string {
 	span := doc.Frontmatter

@@ -259,7 +259,7 @@ func (h *Highlighter) holdsPhrase(matches []match) bool {
 	})
 }
 
-// word returns the matches within a word of the text, in the order of the text. It caches them.
+// word returns the matches within a word of the text, in the order of the text. It caches these matches.
 func (h *Highlighter) word(raw string) []wordMatch {
 	found, ok := h.known[raw]
 	if !ok {
@@ -272,8 +272,8 @@ func (h *Highlighter) word(raw string) []wordMatch {
 	return found
 }
 
-// firstCharacter returns the length of the first character in run, a text in a script without spaces. It includes
-// Unicode marks, and the vowel am of Thai and Lao.
+// firstCharacter returns the length of the first character in run, a text in a script without spaces. The character
+// includes its Unicode marks, and the vowel am of Thai and Lao.
 func firstCharacter(run string) int {
 	n := norm.NFKC.NextBoundaryInString(run, true)
 	for n < len(run) {

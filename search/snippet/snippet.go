@@ -208,9 +208,9 @@ func runeStart(text string, i int) int {
 	return max(i, 0)
 }
 
-// scan returns the matches in text[from:to]. width is the width of the snippet. It first searches the text that readers
-// of Markdown see. Without a match there, it searches the text itself. If this is not Markdown, words may be next to
-// "**" or an entity.
+// scan returns the matches in text[from:to]. width is the width of the snippet. scan first searches the text that
+// readers of Markdown see. Without a match there, it searches the text itself. If the text is not Markdown, words may
+// be next to "**" or an entity.
 func (h *Highlighter) scan(text string, from, to, width int) []match {
 	read := chunk.AsRead(text[from:to])
 	matches := h.scanRead(text, from, read, width)

@@ -166,8 +166,8 @@ func (a *Analyzer) Tokens(text string) []Token {
 	return tokens
 }
 
-// Positions returns how many positions a raw word with these terms takes. It is at least one, so that stop words and
-// [ValueEnd] leave a gap.
+// Positions returns how many positions a raw word with these terms takes. The number is at least one, so that stop
+// words and [ValueEnd] leave a gap.
 func (a *Analyzer) Positions(terms []Term) int {
 	n := 1
 	for _, t := range terms {

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// functionWords has the function words of languages, by language code. They identify a language. StopWords omits them,
-// and MatchTokens drops them from questions.
+// functionWords has the function words of languages, by language code. Detect recognizes languages by these words.
+// StopWords omits them, and MatchTokens drops them from questions.
 var functionWords = map[string]string{
 	"en": "a an and are as at be but by for if in into is it no not of on or such that the their then there these they " +
 		"this to was will with " +

@@ -150,8 +150,8 @@ func (s *Screen) next(text string, i int) (at int, sure bool) {
 	return len(text), false
 }
 
-// wordBreak returns the last offset in i..at that is certainly not inside a word. It is i, or an offset after white
-// space. An ASCII word contains white space only after a hyphen, perhaps with quote signs (">").
+// wordBreak returns the last offset in i..at that is certainly not inside a word. The result is i, or an offset after
+// white space. An ASCII word contains white space only after a hyphen, perhaps with quote signs (">").
 func wordBreak(text string, i, at int) int {
 	for at > i && (text[at-1] != ' ' && text[at-1] != '\n' || strings.IndexByte("-> \t\r\n", text[max(i, at-2)]) >= 0) {
 		at--

@@ -184,8 +184,8 @@ func isHyphen(r rune) bool { return r == '-' || r == '‐' || r == '‑' || r ==
 // longestBreak is the largest number of bytes between two parts of a word that a hyphen splits.
 const longestBreak = 64
 
-// lineBreak returns how many bytes are from a line-end hyphen to the next part of the word. They are the hyphen of
-// size bytes at byte i, the line end, white space and quote signs. lineBreak returns 0 unless a letter comes before,
+// lineBreak returns how many bytes are from a line-end hyphen to the next part of the word. These bytes are the hyphen
+// of size bytes at byte i, the line end, white space and quote signs. lineBreak returns 0 unless a letter comes before,
 // and a letter that continues the word comes after.
 func lineBreak(text string, i, size int) int {
 	rest := text[i+size : min(len(text), i+size+longestBreak)]
@@ -235,8 +235,8 @@ func isTagStart(text string, start int) bool {
 	return start == 1 || unicode.IsSpace(before)
 }
 
-// symbolSuffix returns the length of "++" or '#' after a single letter, with digits, as in C++, C# and C++17. It is 0
-// when a letter follows.
+// symbolSuffix returns the length of "++" or '#' after a single letter, with digits, as in C++, C# and C++17. The
+// result is 0 when a letter follows.
 func symbolSuffix(rest string) int {
 	n := 0
 	switch {

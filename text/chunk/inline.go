@@ -335,7 +335,7 @@ type bracket struct {
 	piece, delimiter int
 }
 
-// brackets is the stack of open brackets. Those below barrier can become only images, because links cannot contain
+// brackets is the stack of open brackets. Brackets below barrier can become only images, because links cannot contain
 // links.
 type brackets struct {
 	open    []bracket
@@ -535,8 +535,8 @@ func skipSpace(text string, i int) int {
 	return i
 }
 
-// readTarget parses the target of a link at byte i. It is "<...>", or bytes with balanced brackets and without white
-// space and control characters. after is the byte after the target, or -1 without a target.
+// readTarget parses the target of a link at byte i. A target is "<...>", or bytes with balanced brackets and without
+// white space and control characters. after is the byte after the target, or -1 without a target.
 func readTarget(text string, i int) (target string, after int) {
 	if i < len(text) && text[i] == '<' {
 		for j := i + 1; j < len(text); j++ {

@@ -105,7 +105,7 @@ func (r *fieldReader) addAll(at int, name, text string) {
 // tagInList matches a link to a note, or the text up to the next link or comma.
 var tagInList = pattern.Lazy(`\[\[([^\[\]]+)\]\]|(?:[^,\[]|\[[^,\[])+`)
 
-// addTags adds the tags of a list such as "[[two words]] [[alpha]], one". at is the position that the tags get. It
+// addTags adds the tags of a list such as "[[two words]] [[alpha]], one". at is the position that the tags get. addTags
 // skips hashtags, which are tags already, and links to files.
 func (r *fieldReader) addTags(at int, list string) {
 	for _, m := range tagInList().FindAllStringSubmatch(list, -1) {

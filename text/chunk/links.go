@@ -392,7 +392,8 @@ func onlyMarks(text string) bool {
 	}
 }
 
-// fence is the mark of the open code fence ("```" or "~~~"), or "" outside fences. It is updated line by line.
+// fence is the mark of the open code fence ("```" or "~~~"), or "" outside fences. The method next updates it line by
+// line.
 type fence string
 
 // next reads a line, and reports whether the line belongs to fenced code. line has no white space at its ends.

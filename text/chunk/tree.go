@@ -89,7 +89,7 @@ func (s *source) keptHeadings() []int {
 }
 
 // nameHierarchies sets the hierarchy of each chunk: the titles above it, then its own title. It shortens very long
-// titles. If the first heading repeats title, the title of the document, it is skipped.
+// titles. If the first heading repeats title, the title of the document, this heading is skipped.
 func nameHierarchies(chunks []sheaf.Chunk, parents []int, title string) {
 	repeats := len(chunks) > 1 && shortened(chunks[1].Title) == title
 	chunks[0].Hierarchy = []string{title}

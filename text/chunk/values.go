@@ -112,7 +112,7 @@ var clock = pattern.Lazy(`(?:[ \t]*[Tt]|,?[ \t]+(?:at[ \t]+)?)(\d\d?)` +
 	`[ \t]*([Zz]|UTC|GMT|[+-]\d\d?(?::?\d\d)?)?[ \t]*(?:[A-Z]{3,5}|\[[\w/+-]+\])?$`)
 
 // timed parses s as a day, with the function parseDay, and a time of day after it. The zone is the zone in the text, or
-// UTC. Second 60 counts as 59. It returns false if day or time are invalid, or if the time is not [Writable].
+// UTC. Second 60 counts as 59. timed returns false if day or time are invalid, or if the time is not [Writable].
 func timed(s string, parseDay func(string) (time.Time, bool)) (time.Time, bool) {
 	m := clock().FindStringSubmatch(s)
 	if m == nil || m[2]+m[5] == "" { // neither minutes nor pm
@@ -223,7 +223,7 @@ var dayLayouts = [...]string{
 }
 
 // dateOf returns the date in a value. A text may be a date in many forms, or a link to a day's note, as in
-// "[[2024-05-31]]". If the value has no zone, the zone is UTC. It returns false for a value that is no date.
+// "[[2024-05-31]]". If the value has no zone, the zone is UTC. dateOf returns false for a value that is no date.
 func dateOf(v sheaf.Value) (time.Time, bool) {
 	switch v = linked(v); v.Kind {
 	case sheaf.KindDate:
@@ -357,9 +357,9 @@ var dateWords = func() map[string]string {
 	return words
 }()
 
-// dateInName returns the first date in a file's name. It is written 2024-05-31, 2024_05_31, 2024.05.31 or 20240531,
-// without another digit beside it. Hours and minutes may follow, as in 202405311630, and seconds. If the name has no
-// date, it returns false.
+// dateInName returns the first date in a file's name. The date has the form 2024-05-31, 2024_05_31, 2024.05.31 or
+// 20240531, without another digit beside it. Hours and minutes may follow, as in 202405311630, and seconds. If the name
+// has no date, it returns false.
 func dateInName(name string) (time.Time, bool) {
 	for i := 0; i+8 <= len(name); i++ {
 		if !isDigit(name[i]) || i > 0 && isDigit(name[i-1]) {

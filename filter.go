@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// These are names of columns. Every document has these columns. [PropertyColumn] names the column of a property.
+// These are the names of a document's columns, besides the columns of its properties: see [PropertyColumn].
 const (
 	ColumnTree   = "tree"   // text, one: the tree of the document
 	ColumnPath   = "path"   // text, one: the path inside the tree

@@ -85,7 +85,7 @@ type Options struct {
 	// Count asks for the number of these chunks.
 	Facets []string
 	Count  bool
-	// Scope is a filter in the query that the user did not write, for example the current folder. Result.Unmet
+	// Scope is a part of the query's filter that the user did not write, for example the current folder. Result.Unmet
 	// describes what is missing within Scope.
 	Scope sheaf.Filter
 }
@@ -282,7 +282,7 @@ func (s *Searcher) newRun(q sheaf.Query, opt Options, plan *profile.Plan) *run {
 		why := strings.TrimPrefix(err.Error(), sheaf.ErrInvalid.Error()+": ")
 		r.note("there can be fewer results than asked for: %s", why)
 	}
-	if meaning(q) != "" { // filters alone list what they name, with certainty
+	if meaning(q) != "" { // a query of filters alone needs no confidence
 		r.confidence, r.alternatives = r.calibration(plan), alternatives(q.Words)
 	}
 	return r

@@ -188,7 +188,7 @@ func (l *queryParts) worth(dfs []int, chunks int) *idfWorth {
 	for i := range w.parts {
 		w.parts[i] = partWorth{query: l.queries[i], text: l.texts[i], chunks: dfs[i], idf: IDF(dfs[i], chunks)}
 		if dfs[i] == 0 && l.hasWhole(l.texts[i], dfs) {
-			w.parts[i].idf = 0 // IPv6 has IpV6, but not V6
+			w.parts[i].idf = 0 // the query IpV6 finds IPv6, which has no part V6
 		}
 	}
 	for _, p := range l.places {
@@ -277,7 +277,7 @@ func (s *stats) tellingWords(text string) []string {
 }
 
 // wordCounts has the number of chunks with each word of a query: chunks[i] is the number for queries[i]. The search
-// counts the words to compute the query's vector, and steps after this use the numbers again.
+// counts the words to compute the query's vector, and later steps use the numbers again.
 type wordCounts struct {
 	queries []sheaf.TextQuery
 	chunks  []int

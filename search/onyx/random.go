@@ -44,5 +44,5 @@ func (x *Index) largest(req store.Request) int {
 		req.Limit = i + 1
 		return s.Supports(req) != nil
 	})
-	return max(1, refused) // for 1 the store returns the reason
+	return max(1, refused) // if the store refuses 1 too, its error says why
 }

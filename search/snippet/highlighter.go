@@ -178,7 +178,7 @@ func (r *reader) addWords(text string, phrase bool) {
 		}
 		for _, t := range tokens {
 			share := 1 / float64(len(tokens))
-			if t.Start == 0 && t.End == len(raw) { // a whole name matches, not its parts
+			if t.Start == 0 && t.End == len(raw) { // the term of the whole word
 				share = 1
 			}
 			r.addTerm(t, term{told * share, told, phrase})

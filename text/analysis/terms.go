@@ -339,7 +339,8 @@ func isLetters(raw string) bool {
 	})
 }
 
-// withoutMarks returns 1000000 for 1,000,000 and usa for u.s.a. It returns false for anything else.
+// withoutMarks removes the marks from grouped digits (1,000,000) and from abbreviations (u.s.a). For other texts it
+// returns false.
 func withoutMarks(s string) (string, bool) {
 	if strings.ContainsAny(s, ",'") && strings.Trim(s, "0123456789,'") == "" {
 		digits := digitMarks.Replace(s)

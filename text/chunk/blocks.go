@@ -372,8 +372,8 @@ func (s *scanner) setext(rest string, l line) bool {
 	return true
 }
 
-// opensMath reports whether a line that begins with $$ opens a block of formulas. A line that also has the second $$
-// does not.
+// opensMath reports whether a line that begins with $$ opens a block of formulas. A line with a second $$ opens no
+// block.
 func (s *scanner) opensMath(rest string, l line) bool {
 	if s.noMath || !strings.HasPrefix(rest, "$$") || strings.Contains(rest[2:], "$$") {
 		return false

@@ -449,7 +449,7 @@ func BlockLines(content, name string) (first, last int, ok bool) {
 // blockAround returns the first and the last row of the block whose name is at the end of rows[row].
 func blockAround(rows []string, row int) (from, to int) {
 	from, to = row, row
-	if strings.LastIndexByte(strings.TrimLeft(rows[row], " \t>"), '^') == 0 { // of the block above
+	if strings.LastIndexByte(strings.TrimLeft(rows[row], " \t>"), '^') == 0 { // it names the block above
 		for from > 0 && blank(strings.Trim(rows[from-1], ">")) {
 			from--
 		}

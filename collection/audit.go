@@ -184,7 +184,7 @@ func (a *auditor) query(hidden []int) string {
 }
 
 // timesAgain is the largest number of times that a round runs if it finds leaks while another process writes. writing
-// is the longest time in which another process ends a write that it has begun.
+// is the longest time between two parts of a write of another process: first the store, then the catalog.
 const (
 	timesAgain = 10
 	writing    = 250 * time.Millisecond

@@ -255,7 +255,7 @@ func (t *trial) unmet() error {
 }
 
 // status asks for the status and for tasks. It checks that a restricted caller gets only the summary of the status. It
-// also checks that each caller sees only tasks of this caller.
+// also checks that no caller sees tasks of another caller.
 func (t *trial) status() error {
 	s, err := t.reader.Status(t.ctx)
 	if err != nil {

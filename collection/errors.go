@@ -114,7 +114,7 @@ func fromRemote(err error) error {
 	return remoteError{err}
 }
 
-// publicError is an error that callers see with the text in text. The cause may have details that they must not see.
+// publicError is an error with a text that callers may see. cause may have details that they must not see.
 type publicError struct {
 	text  string
 	cause error

@@ -51,7 +51,8 @@ func LeftBehindText(ids []sheaf.ID, folder, from, to string) string {
 }
 
 // KnownStore returns nil if dir is the folder of a store that the index at base has used. Otherwise the error is
-// sheaf.ErrNotFound. It names the store by address, and lists the stores that the index used.
+// sheaf.ErrNotFound. The text of the error has address, the address of the store, and lists the stores that the index
+// used.
 func KnownStore(base location.Location, dir, address string) error {
 	var known []string
 	for _, place := range base.Places() {
@@ -83,7 +84,7 @@ func storeIn(base location.Location, dir string) (address string, used bool) {
 }
 
 // noteLeftBehind warns if other stores of this folder have given documents. Call it before the first run into a store.
-// If a flag chose the store, it prints nothing, because that command reports these documents itself.
+// If a flag chose the store, it prints nothing: sheaf copy has such a flag and reports these documents itself.
 func (x *Index) noteLeftBehind() {
 	if x.Flag != "" {
 		return

@@ -72,10 +72,10 @@ type waiting struct {
 	said  bool      // a notice was given
 }
 
-// again reports whether to repeat work that ended with err. If err is no locked file, again returns err at once.
-// Otherwise another process writes, and again waits. It returns true when the lock is free or that process has changed
-// the catalog c. After the time need since the first wait, it returns err. After a second it calls notice, which may be
-// nil.
+// again reports whether to repeat work that ended with err. If err does not mean that a file is locked, again returns
+// err at once. Otherwise another process writes, and again waits. It returns true when the lock is free or that process
+// has changed the catalog c. After the time need since the first wait, it returns err. After a second it calls notice,
+// which may be nil.
 func (w *waiting) again(ctx context.Context, err error, need time.Duration, c *catalog.Catalog,
 	notice func(format string, args ...any)) (bool, error) {
 	if !errors.Is(err, vfs.ErrLocked) {

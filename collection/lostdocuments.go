@@ -170,7 +170,7 @@ type losses struct {
 	hidden error
 }
 
-// mostLosses limits the documents in the lists of losses. So many are enough to show who wrote the documents.
+// mostLosses limits the documents in the lists of losses. This number is enough to show who wrote the documents.
 const mostLosses = 1000
 
 // shownLosses is the largest number of documents that a message names.

@@ -41,7 +41,7 @@ func (x *Index) openChunker(context.Context) error {
 // errAnalyzer means that this program lacks the analyzer with which the index was made.
 var errAnalyzer = fmt.Errorf("%w: the index splits words by other rules", sheaf.ErrUnsupported)
 
-// OpenAnalyzer opens the analyzer with which the index was made. For a new index, it chooses one.
+// OpenAnalyzer sets x.Analyzer to the analyzer with which the index was made. For a new index, it calls NewAnalyzer.
 func (x *Index) OpenAnalyzer(ctx context.Context) error {
 	name := x.View.Settings().Analyzer
 	if name == "" {
@@ -56,7 +56,8 @@ func (x *Index) OpenAnalyzer(ctx context.Context) error {
 	return nil
 }
 
-// NewAnalyzer chooses the analyzer of a new index.
+// NewAnalyzer sets x.Analyzer for a new index, by the language in Making. For "auto", it detects the language of the
+// folder.
 func (x *Index) NewAnalyzer(ctx context.Context) (err error) {
 	x.code, x.detected = x.Making.Language, false
 	switch x.code {

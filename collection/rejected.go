@@ -20,7 +20,7 @@ type RejectedError struct {
 	Rejected map[sheaf.ID]error // why each document was refused
 	Changes  map[sheaf.ID]int   // the index of the change, from 0
 	Made     int                // number of changes that succeeded
-	// Lost says why earlier versions of rejected documents are missing too, or is nil. They stay missing until the
+	// Lost says why the store lacks earlier versions of rejected documents too, or is nil. They stay missing until the
 	// documents are written again or the server restarts.
 	Lost error
 }

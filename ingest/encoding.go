@@ -192,8 +192,8 @@ func (e wideEncoding) isClean(data []byte) bool {
 	return err == nil && isClean(text)
 }
 
-// isClean reports whether a decoded text is readable, and is not UTF-8 that was wrongly read as UTF-16. Such a text
-// usually has one of these signs:
+// isClean reports whether a decoded text is readable, and is not UTF-8 that was wrongly read as UTF-16. A wrongly read
+// text usually has one of these signs:
 //   - letters of Gurmukhi and Gujarati, U+0A00 to U+0AFF, beside Chinese or Korean, which come from line feeds
 //   - format characters, U+2060 to U+206F, which come from spaces
 //   - Chinese right after Korean, which comes from letters beyond ASCII
@@ -262,8 +262,8 @@ type legacy struct {
 	common string
 }
 
-// languages lists languages with their older encodings. Text that is decoded with the right encoding has many of the
-// frequent letters beyond ASCII of one language: letters.
+// languages lists languages with their older encodings. letters has the frequent letters beyond ASCII of a language.
+// Text that is decoded with the right encoding has many letters from one such list.
 var languages = [...]struct {
 	letters string
 	// least is a percentage: how many of the characters beyond ASCII must be in letters if an encoding fits. The

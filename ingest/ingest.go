@@ -24,7 +24,7 @@ type Options struct {
 	Catalog *catalog.Catalog
 	Backend store.Backend
 	// Trees are the folders to index; the run removes documents of other trees. Known are the trees that the catalog had
-	// when the caller chose Trees. If another process has changed the trees since then, the run keeps its changes. If
+	// when the caller chose Trees. If another process has changed the trees since then, the run keeps these changes. If
 	// Known is nil, the run discards them.
 	Trees, Known []catalog.Tree
 	Walk         WalkOptions

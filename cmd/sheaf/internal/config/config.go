@@ -277,7 +277,7 @@ func unknownKey(place, name string) error {
 }
 
 // findProjectFile looks for a project's file in dir, then in each folder above it. If the same folder also has a file
-// with the other name, second is this file.
+// with the other name, second is this file. Without a project's file, both are "".
 func findProjectFile(dir string) (file, second string, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {

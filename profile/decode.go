@@ -91,8 +91,8 @@ func (d *decoder) profile(n *node) *Profile {
 	return p
 }
 
-// candidates reads n, the node "candidates" of a profile, into p. The node is a scan of files, or a phase with branches
-// and a limit.
+// candidates reads n, the node "candidates" of a profile, into p. n is a scan of files, or a phase with branches and a
+// limit.
 func (d *decoder) candidates(p *Profile, n *node) {
 	if n.kind == nodeMapping && n.get(scan.name) != nil {
 		n.onlyKeys("candidates that are scanned", scan.name)
@@ -173,8 +173,7 @@ func (d *decoder) parameter(name string, n *node) Parameter {
 	return p
 }
 
-// readBound reads the value of key, which is the smallest or largest value of a parameter. where names the parameter in
-// errors.
+// readBound reads the value of key: the smallest or largest value of a parameter. where names the parameter in errors.
 func readBound(n *node, key, where string) float64 {
 	b := n.get(key)
 	if b == nil {

@@ -155,8 +155,7 @@ func (p *Plan) CheckLimit(limit int) error {
 	return nil
 }
 
-// ParameterError describes a wrong parameter of a query, or a wrong setting of a stage outside a profile. It wraps
-// sheaf.ErrInvalid.
+// ParameterError is a wrong parameter of a query, or a wrong setting of a stage outside a profile. It wraps ErrInvalid.
 type ParameterError struct {
 	Name string // the name as in the query
 	Err  error
@@ -181,8 +180,7 @@ func wrongParameter(name, format string, args ...any) {
 	check(&ParameterError{Name: name, Err: sheaf.Invalidf(format, args...)})
 }
 
-// values returns the values of all parameters, from set or from their defaults. For a wrong value in set, it panics
-// with a fault.
+// values returns the values of all parameters, from set or their defaults. A wrong value in set panics with a fault.
 func (p *Profile) values(limit int, set map[string]string) values {
 	v := values{numbers: map[string]float64{limitName: float64(limit)}, choices: map[string]string{}}
 	var names []string
@@ -201,8 +199,7 @@ func (p *Profile) values(limit int, set map[string]string) values {
 	return v
 }
 
-// bind computes the value of the parameter, from set or its default, and stores it in v. For a wrong value, bind panics
-// with a fault.
+// bind computes the value of param, from set or its default, and stores it in v. A wrong value panics with a fault.
 func (param *Parameter) bind(p *Profile, set map[string]string, v values) {
 	o := &param.Option
 	text, given := set[param.Name]

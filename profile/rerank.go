@@ -11,8 +11,7 @@ import (
 // Rerank is a stage that asks a model how well the first N hits answer the query. Package search runs this stage,
 // because it has the texts and the model.
 type Rerank struct {
-	// N is the largest number of hits that the model reads; Rerank drops the others. If N is 0, Rerank calls no model and
-	// changes nothing.
+	// N is the largest number of hits that the model reads; Rerank drops the others. With 0, Rerank changes nothing.
 	N int
 	// Weight, 0..1, is the weight of the model's score. The hit's own score has the weight 1 - Weight. Before weighting,
 	// Rerank maps both scores to 0..1 over the N hits.

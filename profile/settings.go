@@ -25,8 +25,8 @@ type Option struct {
 	Name  string
 	About string
 	kind  optionType
-	// Default is the default as a profile writes it: number, expression, word or text. If it is "", a profile must give
-	// a value.
+	// Default is the default as a profile writes it: number, expression, word or text. With "", a profile must give a
+	// value.
 	Default string
 	// Min and Max are the smallest and the largest allowed number.
 	Min, Max float64
@@ -88,8 +88,7 @@ type setting struct {
 	texts  []string
 }
 
-// setting reads the option o from the mapping n. If n lacks o, setting uses the default. where names the setting in
-// errors.
+// setting reads option o from the mapping n, or uses the default if n lacks o. where names the setting in errors.
 func (d *decoder) setting(o *Option, n *node, where string) setting {
 	if value := n.get(o.Name); value != nil {
 		return d.value(o, value, where)
@@ -183,8 +182,7 @@ func (d *decoder) choiceParameter(s *setting, name string) {
 	}
 }
 
-// isNumber reports whether the value of the setting in the file is this number, not an expression. s.node must not be
-// nil.
+// isNumber reports whether the file has this number, not an expression, as the value of s. s.node must not be nil.
 func (s *setting) isNumber(number float64) bool {
 	n, err := strconv.ParseFloat(s.node.text, 64)
 	return err == nil && n == number

@@ -15,8 +15,7 @@ import (
 	"sheaf"
 )
 
-// maxBytes and maxDepth limit the size and the nesting of a profile, against hostile files. Real profiles are far
-// smaller.
+// maxBytes and maxDepth limit the size and the nesting of a profile, against hostile files.
 const (
 	maxBytes = 1 << 20
 	maxDepth = 20
@@ -208,7 +207,7 @@ func (n *node) saying(text string) *node {
 	return &at
 }
 
-// unknown returns the error that the text of n is not one of the allowed texts. what says what the text should name.
+// unknown returns the error that the text of n is not allowed. what names the kind of text, for example "stage".
 func (n *node) unknown(what string, allowed []string) error {
 	kind, _, _ := strings.Cut(what, " ")
 	return n.errorf("unknown %s %q%s (allowed: %s)", what, n.text, prefixed(": ", Hint(kind, n.text, allowed)),

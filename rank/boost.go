@@ -7,8 +7,7 @@ import (
 	"sheaf"
 )
 
-// Blend says how a boost's factor changes a score. A factor above 1 raises the score, and a factor below 1 lowers the
-// score.
+// Blend says how a boost's factor changes a score. A factor above 1 raises it, a factor below 1 lowers it.
 type Blend uint8
 
 // These are the ways in which a factor changes a score.
@@ -92,8 +91,7 @@ func capped(why sheaf.Explanation, limit float64) sheaf.Explanation {
 	return called(combined("at most "+number(limit), limit, sheaf.CombineMin, why, part("cap", limit)), kind, details)
 }
 
-// sum is what a stage adds to the score of one hit. If the hit has an explanation, parts explains each value of the
-// sum.
+// sum is what a stage adds to the score of a hit. If the hit has an explanation, parts explains each value in sum.
 type sum struct {
 	value   float64
 	explain bool // the hit has an explanation

@@ -55,8 +55,7 @@ func names(facts Facts, c *sheaf.Node, each func(name string, kind nameKind)) {
 // foldName returns a name in lower case, with single spaces between its words.
 func foldName(s string) string { return strings.Join(strings.Fields(strings.ToLower(s)), " ") }
 
-// folds reports whether folded equals foldName(name). It is faster than foldName, because it stops at the first word
-// that differs.
+// folds reports whether folded equals foldName(name). It is faster than foldName: it stops at the first different word.
 func folds(folded, name string) bool {
 	rest := folded
 	for word := range strings.FieldsSeq(name) {

@@ -95,8 +95,7 @@ func folderOf(p string) string {
 	return ""
 }
 
-// capValid checks limit, the largest factor of a boost. It returns an error unless limit is 0, or finite and at least
-// 1.
+// capValid returns an error unless limit, the largest factor of a boost, is 0, or finite and at least 1.
 func capValid(stage string, limit float64) error {
 	if limit == 0 || limit >= 1 && !math.IsInf(limit, 0) {
 		return nil

@@ -17,8 +17,8 @@ import (
 //
 //	1 + Strength * ln(1 + c), at most Max
 //
-// Unless MinSimilarity is 0, only documents with a hit of at least this similarity count. Without hits of a vector
-// branch, all documents count.
+// Unless MinSimilarity is 0, only documents with a hit of at least this similarity count. If no vector branch found
+// hits, all documents count.
 //
 // Example, Strength 0.1: one link of weight 1 from another document gives the factor 1 + 0.1 ln 2 = 1.0693. One
 // co-citation of weight 0.5 gives 1.0405. The cap 1.15 is reached at c = 3.48.
@@ -90,8 +90,7 @@ func (b GraphBoost) sum(c connections) float64 {
 	return b.Backlink*float64(c.links) + b.CoCitation*float64(c.cited) + b.SharedTag*float64(c.shared)
 }
 
-// connections returns the counts of each document in docs, unless their weighted sum is 0. Only documents in docs
-// count.
+// connections returns the counts of each of docs, unless their weighted sum is 0. Only documents in docs count.
 func (b GraphBoost) connections(docs []sheaf.ID, facts Facts) map[sheaf.ID]connections {
 	n := len(docs)
 	if n < 2 {

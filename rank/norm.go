@@ -22,16 +22,14 @@ const (
 	// NormZScore is (s - mean)/deviation over the leg, with the population's standard deviation. If all scores are equal,
 	// it is 0. Missing: the value of the lowest score in the leg.
 	NormZScore
-	// NormMax is s/highest, or 0 if the highest score is not above 0. Missing: the value of the lowest score in the
-	// leg.
+	// NormMax is s/highest, or 0 if highest is not above 0. Missing: the value of the lowest score in the leg.
 	NormMax
 	// NormL2 is s/sqrt(sum of squares). If all scores are 0, it is 0. Missing: 0.
 	NormL2
 	// NormMinMaxOpenSearch is OpenSearch's min_max. It is NormMinMax, except that the lowest score gets 0.001, so that
 	// it differs from a missing hit. Missing: 0.
 	NormMinMaxOpenSearch
-	// NormZScoreOpenSearch is OpenSearch's z_score: (s - mean)/deviation, with the sample's standard deviation. Missing:
-	// 0.
+	// NormZScoreOpenSearch is OpenSearch's z_score: (s - mean)/(standard deviation of the sample). Missing: 0.
 	//   - A result of 0 or less becomes 0.001.
 	//   - A score equal to the mean becomes the highest raw score.
 	//   - If the deviation is 0, every score becomes the lowest raw score.

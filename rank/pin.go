@@ -7,8 +7,7 @@ import (
 )
 
 // Pin puts the hits with these IDs first, in the order of the IDs. The last pinned hit gets 1 more than the best score
-// of the ranking, at least 1. Each pinned hit before gets 1 more than the next. Pin skips IDs that are not in the
-// ranking.
+// of the ranking, at least 1. Each pinned hit before gets 1 more than the next. Pin skips IDs outside the ranking.
 type Pin struct{ IDs []sheaf.ID }
 
 // Apply implements [Stage].

@@ -38,8 +38,7 @@ type Scoring struct {
 	K int
 }
 
-// Score returns the score of an answer. scores are the scores of its hits in descending order. Without scores, it
-// returns 0.
+// Score returns the score of an answer, or 0 without scores. scores are the scores of its hits in descending order.
 //
 // Example, scores 0.8, 0.6, 0.5, 0.4: MaxP gives 0.8. TopMSum with M 3 gives 1.9. DecayedSum with M 3 and Decay 0.95
 // gives 0.8 + 0.57 + 0.45125 = 1.82125.

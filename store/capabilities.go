@@ -134,8 +134,7 @@ type Pinner interface {
 
 // Checker is implemented by stores that can verify their files.
 type Checker interface {
-	// Check reads all files. It returns one error for each fault, which wraps sheaf.ErrCorrupt, or nil without faults.
-	// progress may be nil.
+	// Check reads all files and returns an error for each fault, which wraps sheaf.ErrCorrupt. progress may be nil.
 	Check(ctx context.Context, progress func(done, total int64)) []error
 }
 

@@ -71,8 +71,7 @@ type Order struct {
 	Descending bool
 }
 
-// Compare compares the chunks a and b, and returns a negative number if a comes first. x and y are their keys from
-// [Order.Key].
+// Compare returns a negative number if the chunk a comes before b. x and y are their keys from [Order.Key].
 func (o Order) Compare(a, b sheaf.ID, x, y sheaf.Value) int {
 	switch {
 	case x.IsZero() != y.IsZero():

@@ -104,8 +104,7 @@ const MaxLimit = 100_000
 type TextRequest struct {
 	Query sheaf.TextQuery
 	// Fields are the fields to search, each with its weight; at least one. If a part of the query names its own field, the
-	// store searches for this part only there. The weight of this field comes from this list, or is 1 if the list does not
-	// have the field.
+	// store searches for this part only there. The weight of this field comes from the list, or is 1 if the list lacks it.
 	Fields []FieldWeight
 	// Combine says how the scores of a chunk in several fields become one score.
 	Combine Combine

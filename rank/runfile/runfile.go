@@ -1,6 +1,6 @@
 // Package runfile reads and writes rankings of other systems, so that the stages of package rank can process them. It
-// knows TREC run files and JSON. Its main type is [Run]. [Read] reads a run, and [Run.WriteTREC] and [Run.WriteJSON]
-// write it.
+// knows TREC run files and JSON. Its main type is [Run]. [Read] reads a run; [Run.WriteTREC] and [Run.WriteJSON] write
+// it.
 //
 // Stages learn about documents only what IDs say: see [Facts].
 package runfile
@@ -346,8 +346,7 @@ func Word(id string) string {
 	return b.String()
 }
 
-// WriteTREC writes the run, called name, as a TREC file with exact scores. [Word] turns the IDs and the name into
-// words.
+// WriteTREC writes the run, called name, as TREC with exact scores. [Word] turns the IDs and the name into words.
 func (r *Run) WriteTREC(w io.Writer, name string) error {
 	out := bufio.NewWriter(w)
 	for _, q := range r.Queries {

@@ -104,8 +104,7 @@ func (b *Backend) allowedChunks(req store.Request) []*chunk {
 	return out
 }
 
-// similar returns a hit for each allowed chunk that has vectors in the field. The score of the hit is the score of its
-// best passage.
+// similar returns a hit for each allowed chunk with vectors in the field. Its score is the score of its best passage.
 func (b *Backend) similar(req *store.VectorRequest, allowed []*chunk) (sheaf.Ranking, error) {
 	if _, err := (store.VectorField{Dims: b.dims[req.Field]}).Answers(req); err != nil {
 		return nil, err

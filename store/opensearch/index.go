@@ -57,8 +57,8 @@ func (s *Store) complete(ctx context.Context) error {
 	return err
 }
 
-// askClauses reads the server's limit of clauses in a query. An administrator of OpenSearch can change the limit at run
-// time. The server's answer then still has the old value in Defaults, so Persistent and Transient come later.
+// askClauses reads the server's limit of clauses in a query. An administrator of OpenSearch may set the limit at run
+// time. This limit is in Transient or Persistent and replaces the limit in Defaults.
 func (s *Store) askClauses(ctx context.Context) error {
 	var settings struct{ Transient, Persistent, Defaults map[string]any }
 	err := s.client.Call(ctx, "GET",

@@ -62,8 +62,7 @@ func (s *Store) pin(ctx context.Context) error {
 // followEvery is the shortest time between two look-ups of the store's name.
 const followEvery = time.Second
 
-// follow looks up the store's name. If the name leads to another index with the same settings, the store switches to
-// this index.
+// follow looks up the store's name. If it leads to another index with the same settings, the store uses this index.
 func (s *Store) follow(ctx context.Context) {
 	now := s.place.Load()
 	if now == nil {

@@ -315,8 +315,8 @@ func anyOf(parts []any) object {
 	return object{"bool": object{"should": parts}}
 }
 
-// single returns the query of one term in one field. It divides the weight by k1+1 for servers that multiply scores by
-// k1+1.
+// single returns the query of one term in one field. If the server multiplies scores by k1+1, single divides the weight
+// by k1+1.
 func (w *words) single(term string, field int, factor float64) object {
 	w.clauses++
 	f := w.plan.Fields[field]

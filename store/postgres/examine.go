@@ -79,8 +79,7 @@ func examineServer(ctx context.Context, conn *pgx.Conn) []store.Finding {
 	return []store.Finding{server, vector, clock}
 }
 
-// examineInstall installs the extension and rolls back. Only this test shows whether the user can install the
-// extension.
+// examineInstall installs the extension and rolls back. Only this test shows whether the user can install it.
 func examineInstall(ctx context.Context, conn *pgx.Conn, version string) (string, error) {
 	tx, err := conn.Begin(ctx)
 	if err != nil {

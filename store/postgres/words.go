@@ -112,8 +112,7 @@ func (w *words) node(n storekit.Node) string {
 	return w.nothing()
 }
 
-// simple reports whether one scan can find all parts. This is so if all parts are terms or expansions over the same
-// fields.
+// simple reports whether one scan finds all parts: whether all parts are terms or expansions over the same fields.
 func simple(parts []storekit.Node) bool {
 	var fields []int
 	for i, p := range parts {

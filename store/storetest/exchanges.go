@@ -133,8 +133,7 @@ func (e *Exchanges) keep(one exchange) {
 	e.exchanges = append(e.exchanges, one)
 }
 
-// take finds the first unused answer to a request in the file, and marks it as used. Without an answer, it returns
-// false.
+// take finds the first unused answer to a request in the file, and marks it as used. If none is left, it returns false.
 func (e *Exchanges) take(want exchange) (exchange, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

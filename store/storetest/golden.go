@@ -22,8 +22,7 @@ func Golden(t testing.TB, path, text string, update bool) {
 		"%s; look at the difference after go test -update", path)
 }
 
-// Written formats a ranking for a golden file. Each hit has its ID, its score, and the number of its passage unless
-// this is 0.
+// Written formats a ranking for a golden file: IDs, scores, and the numbers of passages other than passage 0.
 func Written(r sheaf.Ranking) string {
 	var b strings.Builder
 	for _, h := range r {

@@ -70,8 +70,7 @@ func optionsOf(b store.Backend) Options {
 	return Options{}
 }
 
-// refused reports whether, by the Options of b, the store must refuse a request. If so, it checks that the store
-// refuses the request.
+// refused reports whether b must refuse a request by its Options. If so, it checks that b refuses the request.
 func refused(t testing.TB, b store.Backend, req store.Request) bool {
 	t.Helper()
 	lacks := optionsOf(b).Lacks

@@ -12,8 +12,7 @@ import (
 	"sheaf/store/storekit"
 )
 
-// page has the hits in an answer that pass the filter. lastScore is the last hit's score if more hits may follow, else
-// nil.
+// page has the hits in an answer that pass the filter. If more hits may follow, lastScore is the last hit's score.
 type page struct {
 	ranking   sheaf.Ranking
 	lastScore *float64

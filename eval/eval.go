@@ -234,8 +234,7 @@ func allocated() uint64 {
 	return s[0].Value.Uint64()
 }
 
-// profileHash returns a hash of what the profile computes. Two profiles that are written differently but compute the
-// same have the same hash.
+// profileHash returns a hash of what the profile computes. The way in which the profile is written does not change it.
 func profileHash(p *profile.Profile, depth int, set map[string]string) (string, error) {
 	text, err := p.Show(depth, set)
 	if err != nil {

@@ -55,8 +55,7 @@ func (a *admission) wait(ctx context.Context) error {
 	}
 }
 
-// enter adds one running request of a caller, or returns a *Problem if the caller has too many. Call release when the
-// request ends.
+// enter adds one running request of a caller, or returns a *Problem: too many run. Call release when the request ends.
 func (a *admission) enter(caller string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -114,8 +114,7 @@ type mount struct {
 	door  Door
 }
 
-// New makes the API that serves the collections in o. If o has no collection or a wrong option, it returns
-// sheaf.ErrInvalid.
+// New makes an API for the collections in o. It returns sheaf.ErrInvalid for a wrong option, and without a collection.
 func New(o Options) (*API, error) {
 	if len(o.Collections) == 0 {
 		return nil, sheaf.Invalidf("serve: no collection")
@@ -149,8 +148,7 @@ type Admit func(ctx context.Context) (leave func(), err error)
 
 // Mount serves requests at path with another door. A path that ends with a slash includes every path below it, except
 // that "/" means only itself. A caller's grant needs scope; if scope is "", no key is needed. The API checks Host,
-// Origin and keys before it calls the door. The API limits the memory for bodies, but the door limits each body and the
-// time.
+// Origin and keys before it calls the door, and limits the memory for bodies. The door limits each body and the time.
 func (a *API) Mount(path string, scope access.Scope, door Door) {
 	a.mounts = append(a.mounts, mount{path, scope, door})
 	slices.SortStableFunc(a.mounts, func(x, y mount) int { return len(y.path) - len(x.path) })

@@ -102,8 +102,7 @@ type TaskList struct {
 	Tasks []collection.Task `json:"tasks" doc:"The tasks, newest first, without their results."`
 }
 
-// batchNow is the largest number of documents in a batch that is written while the caller waits. A larger batch becomes
-// a task.
+// batchNow limits the documents in a batch that is written while the caller waits. A larger batch becomes a task.
 const batchNow = 100
 
 func documentRoutes() []*route {

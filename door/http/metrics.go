@@ -37,8 +37,7 @@ func newMetrics() *metrics {
 		steps: map[string]*series{}}
 }
 
-// request counts a request by operation and status. It adds the times of the request and of its steps to the
-// histograms.
+// request counts a request by operation and status. It adds the request's time and the steps' times to the histograms.
 func (m *metrics) request(operation string, status int, took time.Duration, steps []search.Timing) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -76,8 +76,7 @@ func jsonSize(value any) int {
 	return len(text)
 }
 
-// shortText writes out, an answer without details, as text. The header comes from full, the answer with details. words
-// is for header.
+// shortText writes out, an answer without details, as text. The header comes from full, the answer with details.
 func shortText(full, out *searchOut, words bool) *textWriter {
 	var w textWriter
 	w.header(full, words)

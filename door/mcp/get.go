@@ -224,8 +224,7 @@ func (o *getOut) leastTokens(p *collection.Part) float64 {
 	return size(&one) + extraTokens(o.Collection, p.ID) + o.nextSize(p)
 }
 
-// listShare is the share of the budget for the lists of a passage. The rest is for its text, even if it has thousands
-// of headings.
+// listShare is the share of the budget for the lists of a passage. Without it, thousands of headings could use up all.
 const listShare = 0.25
 
 // take returns a passage with as much text as the budget allows. It subtracts the tokens from *left, what is left of

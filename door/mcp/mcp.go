@@ -370,8 +370,7 @@ func (s *server) refuse(tool string, arguments json.RawMessage) error {
 	return nil
 }
 
-// nullIn looks for a null in a value. below is the path to the null, or "" if value itself is null. isNull is false if
-// value has no null.
+// nullIn reports whether a value is null or contains a null. below is the path from value to the null.
 func nullIn(value any) (below string, isNull bool) {
 	switch value := value.(type) {
 	case nil:
@@ -392,8 +391,7 @@ func nullIn(value any) (below string, isNull bool) {
 	return "", false
 }
 
-// unknown returns the error for an unknown parameter called name. The error lists the known parameters, or suggests
-// one.
+// unknown returns the error for an unknown parameter called name. The error suggests a known parameter, or lists all.
 func unknown(tool, name string, known []string) error {
 	hint := "it has " + strings.Join(known, ", ")
 	if near := suggest.Nearest(name, known); near != "" {

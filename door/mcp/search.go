@@ -228,8 +228,8 @@ func (w *textWriter) header(out *searchOut, words bool) {
 	}
 }
 
-// searchContent writes an answer with details as text. If linked is true, each result also gets a link. See header
-// for words.
+// searchContent writes an answer with details as text. If linked is true, each result gets a link. See header for
+// words.
 func searchContent(out *searchOut, linked, words bool) []sdk.Content {
 	var w textWriter
 	w.header(out, words)

@@ -21,8 +21,8 @@ const (
 	//   - rows times columns of a table
 	//   - the length of the text in which the renderer searches for the end of a mark and finds none
 	maxIntricacy = 150_000_000
-	// maxOpen limits the estimated memory: it is about 200 MB. The estimate is the number of open lists and quotes, summed
-	// over all lines.
+	// maxOpen limits the estimated memory: it is about 200 MB. The estimate is the sum of open lists and quotes of all
+	// lines.
 	maxOpen = 2_000_000
 )
 

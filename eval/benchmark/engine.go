@@ -114,8 +114,7 @@ func RunEngine(ctx context.Context, dir string, task Task, index string, make fu
 	return r, errors.Join(err, e.Close())
 }
 
-// build lets the engine index the corpus. It measures the time, and the memory that the engine needs on top of the
-// memory before the build.
+// build lets the engine index the corpus. It measures the time, and by how much the memory grows.
 func (r *Result) build(ctx context.Context, e Engine, dir string, task Task, index string, m Meta) error {
 	corpus, err := readInput(dir, task, m.Dims)
 	if err != nil {

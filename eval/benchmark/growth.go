@@ -43,8 +43,7 @@ func (r *Report) growth(b *strings.Builder) {
 	}
 }
 
-// line has the measurements of one engine for one task and one class of queries. The keys of classes are the numbers of
-// chunks.
+// line has the measurements of one engine for one task and one class of queries, by the number of chunks.
 type line struct {
 	peer    string
 	classes map[int]*Class

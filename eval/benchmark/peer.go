@@ -35,8 +35,7 @@ var Tasks = []Task{TaskWords, TaskVectors, TaskWide, TaskHybrid}
 // nearest reports whether the task searches vectors only.
 func (t Task) nearest() bool { return t == TaskVectors || t == TaskWide }
 
-// peerTask returns the name of the task for a peer. To a peer, TaskWide is TaskVectors with another number of
-// dimensions in meta.json.
+// peerTask returns the name of the task for a peer. To a peer, TaskWide is TaskVectors with other Meta.Dims.
 func (t Task) peerTask() string {
 	if t == TaskWide {
 		t = TaskVectors
@@ -147,8 +146,7 @@ var errNoTask = errors.New("does not do this")
 // saidBytes limits how much of a failed peer's error stream an error shows, in bytes. The error shows the end.
 const saidBytes = 2000
 
-// Run lets a peer do a task on the corpus in dir. If the peer fails, the error shows the end of the peer's error
-// stream.
+// Run lets a peer do a task on the corpus in dir. If the peer fails, the error shows the end of its error stream.
 func (p *Peer) Run(ctx context.Context, dir string, task Task) (*Result, error) {
 	index, err := os.MkdirTemp(dir, "index-")
 	if err != nil {

@@ -1,5 +1,4 @@
-// Package indexing opens data sets and indexes of folders for package eval. A search in such an index ranks like the
-// search of a user.
+// Package indexing opens data sets and indexes of folders for package eval. A search there ranks like a user's search.
 package indexing
 
 import (
@@ -55,8 +54,7 @@ type Options struct {
 	Progress func(ingest.Progress)
 }
 
-// Of makes a collection without data set from an open index. expander may be nil. Close the collection before you close
-// the index.
+// Of makes a collection without data set from an open index. expander may be nil. Close the collection, then the index.
 func Of(ctx context.Context, x *collection.Index, expander *search.Expander) (*eval.Collection, error) {
 	asked, err := x.Ask(nil, expander)
 	if err != nil {
@@ -232,8 +230,7 @@ func (o *Options) folder(d *dataset.Dataset) (string, error) {
 	return filepath.Join(o.Cache, fmt.Sprintf("%s-%016x", plainName(d.Name), key)), nil
 }
 
-// keptIndexes is the largest number of indexes of one data set in the cache. sweep removes the indexes that were used
-// least recently.
+// keptIndexes limits the indexes of one data set in the cache. sweep removes the least recently used ones.
 const keptIndexes = 3
 
 // sweep removes the old indexes of a data set from the cache. It ignores errors, because an old index does no harm.

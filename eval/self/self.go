@@ -149,8 +149,7 @@ var reciprocalRank = func() metric.Measure {
 	return m
 }()
 
-// Values returns the [Measure] of each query of d, in order, multiplied by the query's weight. d is a data set that
-// [Judged] made.
+// Values returns the [Measure] of each query of d, times the query's weight, in order. [Judged] made d.
 func Values(d *dataset.Dataset, run *eval.Run) []float64 {
 	out := Weights(d.Queries)
 	for i, q := range d.Queries {

@@ -6,8 +6,7 @@ import (
 	"sync"
 )
 
-// Cache stores values up to a total size. The size is 0 until [Cache.Limit] sets it. A Cache is safe for concurrent
-// use.
+// Cache stores values up to a total size, at first 0: see [Cache.Limit]. It is safe for concurrent use.
 type Cache[K comparable, V any] struct {
 	mu          sync.Mutex
 	limit, used int64
@@ -41,8 +40,7 @@ func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	return e.Value.(*entry[K, V]).value, true
 }
 
-// Put stores a value of this size. It replaces an earlier value of the key. A value that is larger than the limit is
-// not stored.
+// Put stores a value of this size. It replaces an earlier value of the key. It does not store a value above the limit.
 func (c *Cache[K, V]) Put(key K, value V, size int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,9 +12,8 @@ import (
 // address of unmapped memory.
 const plentyAddresses = unsafe.Sizeof(uintptr(0)) == 8
 
-// mapped returns n new zero bytes outside the heap. If the system gives no memory, or plentyAddresses is false, it
-// returns false.
-func mapped(n int) ([]byte, bool) {
+// mapped returns n new zero bytes outside the heap. If the system gives none, or without plentyAddresses, ok is false.
+func mapped(n int) (b []byte, ok bool) {
 	if !plentyAddresses {
 		return nil, false
 	}

@@ -28,8 +28,7 @@ func InUse() int64 { return inUse.Load() }
 // Beside returns how many of the bytes that InUse counts are outside the heap. If memory can be mapped, these are all.
 func Beside() int64 { return beside.Load() }
 
-// count adds n bytes to the number that InUse returns. If b is outside the heap, it also adds n to the number of
-// Beside.
+// count adds n bytes to the result of InUse. If b is outside the heap, it also adds n to the result of Beside.
 func (b *block) count(n int) {
 	inUse.Add(int64(n))
 	if b.mapped {

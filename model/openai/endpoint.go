@@ -128,8 +128,7 @@ func versioned(path string) bool {
 	})
 }
 
-// transport returns a transport that takes at most limit to connect. For limit 0, it returns nil: the default
-// transport.
+// transport returns a transport that takes at most limit to connect. For limit 0, it returns nil: the default.
 func transport(limit time.Duration) http.RoundTripper {
 	usual, ok := http.DefaultTransport.(*http.Transport)
 	if limit <= 0 || !ok {
@@ -163,9 +162,9 @@ func call[T any](ctx context.Context, e *endpoint, asked map[string]any,
 	return out, err
 }
 
-// post sends body and passes the answer to read. It sends body again while the server is busy, up to Attempts times in
-// all. If the server closes the connection, post sends body once more, even if Attempts is 1. If read fails, post does
-// not try again.
+// post sends body and passes the answer to read. It repeats this while the server is busy, up to Attempts times in all.
+// If the server closes the connection, post sends body once more, even if Attempts is 1. If read fails, it does not
+// repeat.
 func (e *endpoint) post(ctx context.Context, body []byte, read func(data []byte) error) error {
 	if e.resting {
 		if err := e.rest.recentFailure(); err != nil {

@@ -104,8 +104,7 @@ func (r *Reranker) scores(ctx context.Context, query string, texts []string, cha
 	return nil, err
 }
 
-// cutText returns at most chars characters of text as valid UTF-8. The result is never empty, as servers refuse empty
-// texts.
+// cutText returns at most chars characters of text as valid UTF-8, but at least one: servers refuse empty texts.
 func cutText(text string, chars int) string {
 	text = strings.ToValidUTF8(text, "?")
 	n := 0

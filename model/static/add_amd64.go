@@ -20,9 +20,8 @@ func addRows(dst []float32, rows, scales []byte, pieces []int32, weight float32)
 	addRowsAVX2(&dst[0], &rows[0], &scales[0], &pieces[0], len(pieces), len(dst), weight)
 }
 
-// addHalves does what [addRows] does, for rows that store numbers from -8 to 7, plus 8, in halves of bytes. Each 16
-// bytes of a row have 32 numbers: 16 in the low halves, then 16 in the high halves. The length of dst is a multiple of
-// 32.
+// addHalves does what [addRows] does, for rows that store numbers from -8 to 7, plus 8, in halves of bytes. 16 bytes of
+// a row have 32 numbers: 16 in the low halves, then 16 in the high halves. len(dst) is a multiple of 32.
 func addHalves(dst []float32, rows, scales []byte, pieces []int32, weight float32) {
 	if !hasAVX2 || len(dst)%64 > 0 || len(pieces) == 0 {
 		addHalvesPlain(dst, rows, scales, pieces, weight)

@@ -28,8 +28,7 @@ const (
 
 func (c character) size() int { return int(c.facts >> sizeShift & 0xff) }
 
-// character returns the first character of text. The capacity of text must be at least 4, so callers put padding after
-// texts.
+// character returns the first character of text. The capacity of text must be at least 4, so callers pad texts.
 func (s *Segmenter) character(text []byte) character {
 	text = text[:4]
 	key := binary.LittleEndian.Uint32(text) & (characterMask[text[0]>>4] | 0xff)

@@ -49,8 +49,7 @@ func (e *encoder) grow(text string) {
 	e.size, e.foreign = e.size+len(text), e.foreign+foreignBytes(text)
 }
 
-// drop removes the second block of the text. The first block is the heading, so drop removes the first words of the
-// body.
+// drop removes the second block of the text: the first words of the body. The first block is the heading.
 func (e *encoder) drop() {
 	b, last := e.text[1], len(e.text)-1
 	e.text = append(append(e.text[:1], e.text[2:]...), b)[:last] // grow uses the memory of b again

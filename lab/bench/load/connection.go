@@ -13,9 +13,8 @@ import (
 	"time"
 )
 
-// connection sends the requests of one client, one at a time. It uses far less processor time than an http.Client,
-// which passes each request through two goroutines. So the clients leave the processors to a server on the same
-// machine.
+// connection sends the requests of one client, one at a time. An http.Client passes each request through two
+// goroutines. A connection does not, and so leaves more processor time to a server on this machine.
 type connection struct {
 	options
 	conn  net.Conn

@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// answer describes the answer to one query: at is its time since the start, took its duration. others counts the
-// answers that other clients got in that duration. If clients take fair turns without pauses, others is the number of
-// these clients.
+// answer describes the answer to a query: at is its time since the start, took its duration. others counts the answers
+// of other clients in that duration. If clients take fair turns without pauses, this is the number of other clients.
 type answer struct {
 	at, took time.Duration
 	others   int64

@@ -130,8 +130,7 @@ func (r *result) read(d *eval.Report) error {
 	return nil
 }
 
-// lead returns how much higher the default's value is than the value of a column. ok is false if the set lacks the
-// column.
+// lead returns the default's value minus the value of a column. ok is false if the set lacks the column.
 func (r *result) lead(name string) (by float64, ok bool) {
 	value, ok := r.values[name]
 	return r.values[usual] - value, ok

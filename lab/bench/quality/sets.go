@@ -102,8 +102,7 @@ func readIndex(text string) ([]set, error) {
 	return sets, nil
 }
 
-// in returns the sets that folder has under the name of s: none, one, or two. The second set has the sections as
-// targets.
+// in returns the sets that folder has under the name of s: none, one, or two. The second is for sections.
 func (s set) in(folder string) []set {
 	s.path, s.judgements = filepath.Join(folder, filepath.FromSlash(s.name)), "test"
 	exists := func(name string) bool {

@@ -103,8 +103,7 @@ var special = []string{"<s>", "<pad>", "</s>", unknownPiece, "<mask>"}
 
 const unknownPiece = "<unk>"
 
-// readPieces reads the vocabulary. rows[i] is the vector of the piece on line i. unknown is the number of the piece for
-// unknown characters.
+// readPieces reads the vocabulary. rows[i] is the vector on line i. unknown is the number of the piece <unk>.
 func readPieces(text string, rows [][]float32) (pieces []static.UnigramPiece, unknown int, err error) {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if len(lines) != len(rows) {

@@ -23,9 +23,8 @@ type judgements struct {
 type columns struct{ query, doc, gain, slug, fields int }
 
 // readQrels reads judgements in one of two formats, and returns the name of the file that it read. In BEIR's format,
-// tabs separate the fields, and the first line is a header. It is query-id, corpus-id, score, or for sections query-id,
-// corpus-id, heading-slug. In TREC's format, white space separates query, iteration, document and gain, and there is no
-// header.
+// tabs separate the fields. The header is query-id, corpus-id, score; for sections it is query-id, corpus-id,
+// heading-slug. In TREC's format, white space separates query, iteration, document and gain, and there is no header.
 func (d *Dataset) readQrels(file string, sum hash.Hash) (string, error) {
 	d.Qrels, d.Where = map[string]metric.Judgements{}, map[string]string{}
 	j := &judgements{Dataset: d}

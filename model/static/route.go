@@ -108,8 +108,8 @@ func (e *encoder) read(b *block, table, end int) {
 	}
 }
 
-// clearlyEnglish reports whether the pieces of the English table alone show that the text is in English. Of most texts
-// that are not, it reads only the start.
+// clearlyEnglish reports whether the pieces of the English table alone show that the text is in English. If the text is
+// not in English, it mostly reads only the start.
 func (e *encoder) clearlyEnglish() bool {
 	if e.foreign*mostForeign > e.size {
 		return false

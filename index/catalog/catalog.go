@@ -216,8 +216,8 @@ type Catalog struct {
 
 var errClosed = fmt.Errorf("%w: the catalog is closed", sheaf.ErrUnavailable)
 
-// Open opens the catalog in a folder. If the folder has no catalog, Open starts with an empty one. Damage wraps
-// sheaf.ErrCorrupt, and another version of the format wraps sheaf.ErrUnsupported.
+// Open opens the catalog in a folder. If the folder has no catalog, Open starts with an empty one. If the catalog is
+// damaged, the error wraps sheaf.ErrCorrupt. For another version of the format, it wraps sheaf.ErrUnsupported.
 func Open(fsys vfs.FS, dir string, o Options) (*Catalog, error) {
 	if fsys == nil {
 		return nil, sheaf.Invalidf("open catalog: a file system is needed")

@@ -47,7 +47,7 @@ func (v *View) checkList(kind, name string, list any) []error {
 	return faults
 }
 
-// check decodes every record. It compares the stored tables with new ones. It returns faults.
+// check decodes every record, compares the stored tables with new tables, and returns the faults.
 func (s *segment) check() []error {
 	var faults []error
 	t := tables{labels: labelSet{}}

@@ -40,7 +40,7 @@ func (v *View) Spellings(written string) (found []string) {
 	return found
 }
 
-// beginning returns the prefix of the path text that folds to folded. It returns "" if there is none, or if found
+// beginning returns the prefix of text, a path, that folds to folded. It returns "" if there is none, or if found
 // already has a prefix of text.
 func beginning(text, folded string, found []string) string {
 	if !strings.HasPrefix(fold.Text(text), folded) ||

@@ -38,7 +38,8 @@ import (
 var (
 	// ErrCorrupt means that stored bytes have changed since they were written.
 	ErrCorrupt = vfs.ErrCorrupt
-	// ErrMismatch means that the index was made with another analyzer or with other vectors.
+	// ErrMismatch means that the index was made with another analyzer or other vectors. Data that does not fit the
+	// index also gives this error.
 	ErrMismatch = errors.New("the index was made with other settings")
 	// ErrVersion means that another version of this program wrote the index.
 	ErrVersion = vfs.ErrVersion

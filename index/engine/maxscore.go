@@ -22,7 +22,7 @@ import (
 // the chunks whose sum reaches the threshold. So scores and ties are as in exhaustive scoring. Sums that are scores up
 // to rounding raise the threshold like scores. Then the node only scores the chunks that are left at the end.
 
-// slack is a factor for upper bounds. A bound times slack exceeds every score below the bound, despite rounding.
+// slack is a factor that makes up for rounding. A bound times slack is at least every score that the bound limits.
 const slack = 1 + 1e-9
 
 // roundedDown is the factor for lengths in bounds of BM25F, because lengths of virtual fields are rounded to 32 bits.

@@ -106,7 +106,7 @@ func middle(raw string) string {
 	return raw[headBytes : len(raw)-headBytes]
 }
 
-// find returns the entry of a word that begins with head, or nil.
+// find returns the entry of the word raw, or nil. head is the result of wordHead for the word.
 func (c *wordCache) find(raw string, head uint64) *knownWord {
 	if len(raw) > headBytes {
 		return c.findLong(raw, head)

@@ -50,7 +50,7 @@ func try[T any](f *Faulty, op Op, name string, call func(name string) (T, error)
 	return call(name)
 }
 
-// tryOnly is try for operations that return only an error.
+// tryOnly does the same as try, for operations that return only an error.
 func (f *Faulty) tryOnly(op Op, name string, call func(name string) error) error {
 	_, err := try(f, op, name, func(name string) (struct{}, error) { return struct{}{}, call(name) })
 	return err

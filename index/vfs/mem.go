@@ -122,7 +122,7 @@ func on[T any](m *Mem, op, name string, work func(key string) (T, error)) (resul
 	return result, err
 }
 
-// do is on for calls that return only an error.
+// do does the same as on, for calls that return only an error.
 func (m *Mem) do(op, name string, work func(key string) error) error {
 	_, err := on(m, op, name, func(key string) (struct{}, error) { return struct{}{}, work(key) })
 	return err

@@ -43,7 +43,7 @@ type FS interface {
 	Lock(name string) (io.Closer, error)
 }
 
-// File is an open file. A file of Create can only be written, from front to back; a file of Open can only be read.
+// File is an open file. A file from Create can only be written, from front to back. A file from Open can only be read.
 type File interface {
 	io.Reader
 	io.ReaderAt

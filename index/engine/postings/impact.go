@@ -40,7 +40,7 @@ var codes = func() (table [256]uint32) {
 	return table
 }()
 
-// codeAbove returns the code of the smallest number that is at least v.
+// codeAbove returns the code of the smallest number in codes that is at least v.
 func codeAbove(v uint32) byte {
 	if v <= 64 {
 		return byte(v)
@@ -48,7 +48,7 @@ func codeAbove(v uint32) byte {
 	return byte(sort.Search(255, func(i int) bool { return codes[i] >= v }))
 }
 
-// codeBelow returns the code of the largest number that is at most v.
+// codeBelow returns the code of the largest number in codes that is at most v.
 func codeBelow(v uint32) byte {
 	if v <= 64 {
 		return byte(v)

@@ -192,7 +192,8 @@ func (b *Builder) Mark(column uint32) {
 	b.heap += int64(cap(r.bounds)-before) * 4
 }
 
-// Vectors adds the passages of the current chunk to a vector field. All passages of a field have the same dimension.
+// Vectors adds the passages of the current chunk to a vector field. It fails if their numbers of dimensions differ from
+// those of earlier passages of the field.
 func (b *Builder) Vectors(name string, passages [][]float32) error {
 	for _, p := range passages {
 		v := b.vectors[name]

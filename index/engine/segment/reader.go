@@ -44,7 +44,7 @@ type Reader struct {
 	vectors  []*VectorIndex
 }
 
-// Open opens a segment file.
+// Open opens a segment file. The caller must close the reader.
 func Open(fs vfs.FS, path string) (*Reader, error) {
 	return openKind(fs, path, kind)
 }
@@ -162,7 +162,7 @@ func (r *Reader) Field(name string) int {
 	return -1
 }
 
-// Size is the size of the file in bytes.
+// Size returns the size of the file in bytes.
 func (r *Reader) Size() int64 { return r.file.Size() }
 
 // MergeBytes returns roughly how many bytes of memory a merge needs for r, without vectors. It counts the lengths and

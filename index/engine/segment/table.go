@@ -60,7 +60,7 @@ type tableWriter struct {
 	number  int // the next number is written as the difference from this one
 }
 
-// key begins an entry. It reports whether the entry is the first of a block.
+// key begins an entry, to which the caller then appends the payload. first is true for the first entry of a block.
 func (w *tableWriter) key(key string) (first bool) {
 	shared := 0
 	if first = w.count%tableBlock == 0; first {

@@ -119,7 +119,8 @@ func named(column string) string {
 }
 
 // unmet returns the message that no document has the wanted value. there has existing values to suggest. scope is a
-// folder with a slash at its end, or "". The message suggests only folders below scope, as paths relative to scope.
+// folder with a slash at its end, or "". If the value is a folder, the message suggests only folders below scope, as
+// paths relative to scope.
 func (w requiredValue) unmet(there store.Facet, scope string) string {
 	said := fmt.Sprintf("nothing has %s %q", named(w.column), short(w.value))
 	values := make([]string, 0, len(there.Values))

@@ -232,7 +232,8 @@ func (o *outcome) retrieve(ctx context.Context, st store.Backend, words sheaf.Te
 	o.took = clock().Sub(start)
 }
 
-// larger runs req and returns the best hits of hits and req, at most req.Limit. A hit in both gets the larger score.
+// larger runs req and returns the best hits of hits and req, at most req.Limit. A hit of both gets the larger of its
+// two scores.
 func larger(ctx context.Context, st store.Backend, hits sheaf.Ranking, req store.Request) (sheaf.Ranking, error) {
 	others, err := st.Retrieve(ctx, req)
 	if err != nil {

@@ -40,8 +40,8 @@ func (h *Highlighter) Best(content []byte, spans []sheaf.Span, ownSpans, width i
 	return best
 }
 
-// shows returns a number that is larger if a snippet shows more of the query. A snippet with text is better than one
-// without. A snippet with a whole phrase is better than one with any other words.
+// shows returns a number that is larger if a snippet shows more of the query. A snippet with text is better than an
+// empty snippet. A snippet with a whole phrase is better than one with any other words.
 func (h *Highlighter) shows(s *Snippet) float64 {
 	const text, phrase = 1e-6, 1e6
 	w := h.worth(s.terms)

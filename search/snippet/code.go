@@ -106,7 +106,7 @@ func (f *fence) next(line string) (marks int, code bool) {
 	return len(line) - len(rest), true
 }
 
-// open begins a block if the line begins one, perhaps in a list or quote.
+// open begins a block if the line has an opening fence, perhaps in a list or quote.
 func (f *fence) open(line string) {
 	for {
 		line = strings.TrimLeft(line, " \t")

@@ -99,7 +99,7 @@ func (h *Highlighter) cut(text string, width int) Snippet {
 	return s
 }
 
-// weigh returns the weight of each term. A term with many matches in the text weighs less than one with few.
+// weigh returns the weight of each term. A term with many matches in the text weighs less than a term with few matches.
 func (h *Highlighter) weigh(matches []match) []float64 {
 	weights, counts := make([]float64, len(h.terms)), make([]int, len(h.terms))
 	for _, m := range matches {

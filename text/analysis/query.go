@@ -61,7 +61,7 @@ func (a *Analyzer) Stops(raw string) bool {
 // FunctionWord reports whether a word of a text is a function word of the analyzer's language, such as "the".
 func (a *Analyzer) FunctionWord(word string) bool { return a.cachedTerms(word).function }
 
-// questionWords is the number of words from which a text counts as a sentence.
+// A text of at least questionWords words counts as a question.
 const questionWords = 8
 
 // MatchTokens returns the [Analyzer.QueryTokens] that are worth searching for when any of them may match. In a question

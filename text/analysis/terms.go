@@ -151,7 +151,7 @@ func (a *Analyzer) appendJoined(dst []Term, w brokenWord, end, last int) []Term 
 }
 
 // hyphenIn returns the end of the part that begins at byte from, and the start of the next part. If there is no next
-// part, both are the end of raw. cut reports whether a line ends between the parts.
+// part, to and next are the end of raw. cut reports whether a line ends between the parts.
 func hyphenIn(raw string, from int) (to, next int, cut bool) {
 	soft := strings.ContainsAny(raw[from:], "\r\n")
 	for i, r := range raw[from:] {

@@ -190,7 +190,7 @@ func (s *scanner) matchContainers(c *cursor) int {
 }
 
 // continueLeaf adds the line to the open leaf block if the block takes whole lines, such as code. It reports whether it
-// did.
+// added the line.
 func (s *scanner) continueLeaf(c *cursor, l line) bool {
 	switch s.leaf {
 	case leafFence:
@@ -342,7 +342,8 @@ func (s *scanner) startLeaf(rest string, l line, next, matched int, all, inParag
 	return false
 }
 
-// setext turns the open paragraph into a heading if the text rest underlines it. It reports whether it did.
+// setext turns the open paragraph into a heading if the text rest underlines the paragraph. It reports whether rest is
+// such an underline.
 func (s *scanner) setext(rest string, l line) bool {
 	level := setextLevel(rest)
 	if level == 0 {
@@ -615,7 +616,7 @@ var blockHTMLNames = wordsOf(`address article aside base basefont blockquote bod
 	table tbody td tfoot th thead title tr track ul`)
 
 // tableStart makes the open paragraph's last line a table if rest is a delimiter row with equally many cells. It
-// reports whether it did. A line of only hyphens is never a delimiter row: it underlines a heading.
+// reports whether a table begins. A line of only hyphens is never a delimiter row: it underlines a heading.
 func (s *scanner) tableStart(rest string) bool {
 	cells := delimiterRow(rest)
 	if cells == 0 {

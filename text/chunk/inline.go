@@ -329,7 +329,7 @@ type bracket struct {
 	at    int // of '[', or of '!' before it
 	from  int // of the text inside
 	image bool
-	// nested says that another bracket opened inside this one. Its text then cannot be a label.
+	// nested says that another bracket opened inside this bracket. The text of this bracket then cannot be a label.
 	nested bool
 	// piece and delimiter are the lengths of a plainWriter's lists when the bracket opened.
 	piece, delimiter int

@@ -251,8 +251,8 @@ type lineReader struct {
 }
 
 // readLines parses frontmatter without a YAML parser. simple reports whether a YAML parser would read the same, as for
-// nearly all frontmatter. Otherwise the YAML may be malformed, and entries has what could be read. For example, an
-// unquoted title with a colon does not lose the other values. Nested values are missing.
+// nearly all frontmatter. Otherwise the YAML may be malformed, and entries has what could be read. For example, other
+// values stay if a title with a colon lacks quotation marks. Nested values are missing.
 func readLines(inner string) (entries []yamlEntry, simple bool) {
 	r, number := lineReader{simple: true}, 1
 	for l := range linesFrom(inner, 0) {

@@ -41,8 +41,8 @@ type Options struct {
 	// Look reports whether an unknown name before a colon is a property. Parse calls it once for each folded name.
 	// known is false if Look could not find out; Parse then adds a note. A nil Look knows no properties.
 	Look func(name string) (is, known bool)
-	// Spellings returns the spellings that the collection has for a path, the beginning of a path or a file name.
-	// Parse needs it for names that exist only in another case. It may be nil.
+	// Spellings returns the spellings that the collection has for a path, the beginning of a path or a file name. Parse
+	// needs Spellings for names that exist only in another case. Spellings may be nil.
 	Spellings func(written string) []string
 	// Now is the time to which 7d and yesterday refer. Its zone decides which day it is. The zero time means now in
 	// UTC.
@@ -208,7 +208,7 @@ func (p *parser) lex(text string) []token {
 	return out
 }
 
-// oneOf returns tokens that match any of the values. sign applies to all of them.
+// oneOf returns tokens that match any of the values. sign applies to all these tokens.
 func oneOf(sign byte, values []token) []token {
 	if len(values) == 1 {
 		values[0].sign = sign

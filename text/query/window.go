@@ -18,7 +18,7 @@ func MayBeUndated(start, end, now time.Time) bool {
 }
 
 // CreatedIn returns the filter for documents that were created in a window, START..END. The dates have the form of
-// after:, the window includes both days, and one of them may be missing. Documents without a property of
+// after:, the window includes both days, and one of the days may be missing. Documents without a property of
 // [sheaf.CreatedProperties] pass. "" means no filter.
 func CreatedIn(window string, now time.Time) (sheaf.Filter, error) {
 	start, end, err := windowOf(window, now)

@@ -37,7 +37,7 @@ var (
 )
 
 // WrittenColumn returns the column for a property's numbers and dates as text, in the spelling of the document. A
-// document has values in this column only if a number or date of the property has an unusual spelling, such as 000032.
+// document has values in this column only if the property has an unusual spelling, such as 000032.
 func WrittenColumn(name string) string { return "written." + strings.ToLower(name) }
 
 // Columns gives a filter the values of one chunk in its columns.

@@ -240,7 +240,7 @@ func (r *Reader) Document(_ context.Context, id sheaf.ID) (*Document, error) {
 		}
 		out.Properties[p.Name] = values
 	}
-	if !rec.Date.Time.IsZero() {
+	if rec.Date.Source != 0 {
 		out.Date = &rec.Date.Time
 	}
 	for i := range d.Chunks {
@@ -264,7 +264,7 @@ func ETag(rec *catalog.Record) string {
 			}
 		}
 	}
-	if !rec.Date.Time.IsZero() {
+	if rec.Date.Source != 0 {
 		beside = rec.Date.Time.UTC().AppendFormat(beside, time.RFC3339Nano)
 	}
 	a := catalog.HashOf(beside)

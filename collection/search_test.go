@@ -197,6 +197,15 @@ func TestPlaceBesideAbsentWord(t *testing.T) {
 	}
 }
 
+// TestFirstYear checks that a search finds and shows the first day of year 1, the zero value of a time in Go.
+func TestFirstYear(t *testing.T) {
+	f := collectiontest.Open(t, map[string]string{"first.md": "---\ndate: 0001-01-01\n---\n# First\n\nheron\n"}, nil)
+	for _, text := range []string{"on:0001-01-01", "heron before:0002", "date:0001"} {
+		a := find(t, reader(t, f, access.Unrestricted()), collection.SearchRequest{Text: text})
+		check.That(t, len(a.Results) == 1 && a.Results[0].Date != nil, "%s: %+v", text, a.Results)
+	}
+}
+
 // TestUnreadDates checks that a search that uses dates names a visible document whose date cannot be read.
 func TestUnreadDates(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{

@@ -111,7 +111,7 @@ func (s *pageMaker) result(docs documents, hit *search.Hit) *Result {
 	if s.answer.scanned != nil {
 		out.Signals = search.SignalsOf(hit)
 	}
-	if d, ok := docs.Date(hit.Doc); ok && !d.Time.IsZero() {
+	if d, ok := docs.Date(hit.Doc); ok && d.Source != 0 {
 		out.Date = &d.Time
 	}
 	return out

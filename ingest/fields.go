@@ -117,7 +117,7 @@ func Columns(doc *sheaf.Document, date sheaf.Dated) []store.Column {
 		{Name: sheaf.ColumnFolder, Values: folders(doc.Path)},
 		{Name: columnExtension, Values: []sheaf.Value{text(strings.TrimPrefix(strings.ToLower(path.Ext(doc.Path)), "."))}},
 	}
-	if !date.Time.IsZero() {
+	if date.Source != 0 {
 		columns = append(columns, store.Column{Name: sheaf.ColumnDate,
 			Values: []sheaf.Value{sheaf.DateValue(sheaf.Clock(inZone(doc, date)))}})
 	}

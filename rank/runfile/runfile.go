@@ -213,7 +213,7 @@ func (p *parser) json(data []byte) error {
 		at := d.InputOffset()
 		var value json.RawMessage
 		if err := d.Decode(&value); err != nil {
-			return d.errorf("%v", err)
+			return d.fault(err)
 		}
 		members[name], order = value, append(order, name)
 		if strings.HasPrefix(strings.TrimSpace(string(members["schema"])), `"sheaf.search/`) {
@@ -307,6 +307,14 @@ func (d *jsonReader) errorf(format string, args ...any) error {
 	return d.p.errorf(d.line(), format, args...)
 }
 
+// fault returns the error for JSON that cannot be read.
+func (d *jsonReader) fault(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return d.errorf("the JSON ends too early")
+	}
+	return d.errorf("%v", err)
+}
+
 // object reads a JSON object. For each member, it calls the function member. This function must read the value.
 func (d *jsonReader) object(member func(name string) error) error {
 	open, err := d.Token()
@@ -316,14 +324,14 @@ func (d *jsonReader) object(member func(name string) error) error {
 	for d.More() {
 		name, err := d.Token()
 		if err != nil {
-			return d.errorf("%v", err)
+			return d.fault(err)
 		}
 		if err := member(name.(string)); err != nil {
 			return err
 		}
 	}
 	if _, err := d.Token(); err != nil {
-		return d.errorf("%v", err)
+		return d.fault(err)
 	}
 	return nil
 }

@@ -78,10 +78,11 @@ func TestReadRefuses(t *testing.T) {
 		`{"q": [], "q": []}`:                 `file:1: "q" appears twice`,
 		`{"q": [{"id": "a", "score": "x"}]}`: `file:1: hit 1 of query "q" must be {"id", "score"}, a text ` +
 			`and a number`,
-		`[{"id": "a", "score": 1}]`:                    "file:1: a list: JSON must be an object",
-		"[a] Q0 d 1 1 n\n[a] Q0 e 2 x n\n":             `file:2: the score is "x"`,
-		`{"q": [`:                                      "file:1: ",
-		`{"q": []} trailing`:                           "file:1: ",
+		`[{"id": "a", "score": 1}]`:        "file:1: a list: JSON must be an object",
+		"[a] Q0 d 1 1 n\n[a] Q0 e 2 x n\n": `file:2: the score is "x"`,
+		`{"q": [`:                          "file:1: the JSON ends too early",
+		`{"q":`:                            "file:1: the JSON ends too early",
+		`{"q": []} trailing`:               "file:1: ",
 		`{"schema":"sheaf.search/1","results":[]}`:     "has no query",
 		"q Q0 " + strings.Repeat("x", 5000) + " 1 1 n": "an ID of 5000 bytes",
 	} {

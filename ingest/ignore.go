@@ -42,6 +42,9 @@ func (f *ignoreFile) isOwn() bool { return strings.HasSuffix(f.name, ignoreNames
 
 func parseIgnore(base, name, content string) ignoreFile {
 	f := ignoreFile{base: base, name: name}
+	if text, _, ok := decodeMarked([]byte(content)); ok { // editors and shells of Windows write UTF-16
+		content = string(text)
+	}
 	content = strings.TrimPrefix(content, "\ufeff")
 	number := 0
 	for line := range strings.SplitSeq(content, "\n") {

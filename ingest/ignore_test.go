@@ -85,6 +85,14 @@ func TestIgnoresAsGitDoes(t *testing.T) {
 	}
 }
 
+// TestIgnoreFileInUTF16 checks that the rules of a file hold that a shell of Windows wrote.
+func TestIgnoreFileInUTF16(t *testing.T) {
+	for _, text := range []string{"\xff\xfea\x00\xfc\x00\r\x00\n\x00", "\xfe\xff\x00a\x00\xfc\x00\r\x00\n"} {
+		f := parseIgnore("", ".sheafignore", text)
+		check.That(t, len(f.rules) == 1 && f.rules[0].pattern == "aü", "%q: %+v", text, f.rules)
+	}
+}
+
 // TestIgnoreRulesWithStarsAbove checks rules above the indexed folder: each folder, indexed alone,
 // has the documents that git lists there.
 func TestIgnoreRulesWithStarsAbove(t *testing.T) {

@@ -197,7 +197,7 @@ func TestPlaceBesideAbsentWord(t *testing.T) {
 	}
 }
 
-// TestFirstYear checks that a search finds and shows the first day of year 1, the zero value of a time in Go.
+// TestFirstYear checks that a search finds the day that is the zero value of a time in Go.
 func TestFirstYear(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"first.md": "---\ndate: 0001-01-01\n---\n# First\n\nheron\n"}, nil)
 	for _, text := range []string{"on:0001-01-01", "heron before:0002", "date:0001"} {

@@ -142,8 +142,8 @@ func (d *Document) Part(id ID) *Chunk {
 	return c
 }
 
-// Chunk is a part of a document that a search can find. Each node of the heading tree is a chunk. The root chunk is the
-// whole document.
+// Chunk is a part of a document that a search can find. Each node of the heading tree is a chunk. The root is the
+// document.
 type Chunk struct {
 	ID ID
 	// Doc is the document's ID. Parent is the ID of the chunk above this chunk, or "" for a root.

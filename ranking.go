@@ -104,8 +104,7 @@ func (r Ranking) Sort() {
 	}
 }
 
-// Valid returns an error that wraps [ErrInvalid] if a score in r is NaN or infinite. The error names source, the maker
-// of the ranking.
+// Valid returns an error that wraps [ErrInvalid] if a score in r is NaN or infinite. The error names source.
 func (r Ranking) Valid(source string) error {
 	for i := range r { // no copies, because hits are large
 		if h := &r[i]; math.IsNaN(h.Score) || math.IsInf(h.Score, 0) {

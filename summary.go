@@ -47,8 +47,7 @@ type SummaryWords struct {
 	// Word returns the user's word for a term, or "" for a word that is too common to be named. If Word is nil, the
 	// summary shows the term.
 	Word func(term string) string
-	// Property returns the name of the document's property that has the term, or "" if the property is unknown. The
-	// function may be nil.
+	// Property returns the name of the document's property that has the term, or "" if unknown. Property may be nil.
 	Property func(term string) string
 }
 
@@ -131,8 +130,7 @@ func (g *reasonGroup) text() string {
 	return g.before + ": " + strings.Join(words, ", ") + more
 }
 
-// shortened returns a text of at most maxQuoted characters as it is. It cuts a longer text, after a whole word if
-// possible, and adds "…".
+// shortened cuts a text of more than maxQuoted characters, after a whole word if possible, and adds "…".
 func shortened(text string) string {
 	runes := []rune(text)
 	if len(runes) <= maxQuoted {
@@ -180,8 +178,7 @@ var reasonKinds = []string{KindTerm, KindSimilarity, KindName, KindEqual, KindPa
 func isFactor(kind string) bool { return slices.Contains(factorKinds, kind) }
 func isReason(kind string) bool { return isFactor(kind) || slices.Contains(reasonKinds, kind) }
 
-// speaks reports whether e or one of its parts is a reason that a summary can name. Weights and constants are no
-// reasons.
+// speaks reports whether e or one of its parts is a reason that a summary can name. Weights are no reasons.
 func speaks(e *Explanation) bool {
 	if isReason(e.Kind) || e.Kind == KindLeg {
 		return true

@@ -33,8 +33,7 @@ type Evidence struct {
 	// words with a digit, and of all their parts.
 	Unseen  float64 `json:"unseen"`
 	Numbers float64 `json:"numbers"`
-	// Foreign says that the query has unseen words and another language than the collection. Unseen is then equal to
-	// Numbers.
+	// Foreign says that the query has unseen words and another language than the collection. Unseen then equals Numbers.
 	Foreign bool `json:"foreign,omitempty"`
 }
 

@@ -19,8 +19,7 @@ func Part(facts rank.Facts, id sheaf.ID) (sheaf.Chunk, bool) {
 	return sheaf.Chunk{}, false
 }
 
-// nodeCache caches the nodes of one search, because each stage looks up the same hits. It is not safe for concurrent
-// use.
+// nodeCache caches the nodes of one search, because stages look up the same hits. It is not safe for concurrent use.
 type nodeCache struct {
 	rank.Facts
 	nodes map[sheaf.ID]*sheaf.Node

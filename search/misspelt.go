@@ -13,8 +13,7 @@ import (
 )
 
 const (
-	// mostMisspelt is the largest number of words of a query that are checked for typing errors. Each check needs one
-	// request to the store.
+	// mostMisspelt is the largest number of words of a query that are checked for typing errors, with a request each.
 	mostMisspelt = 3
 	// leastMisspelt is the smallest number of letters in a word that may have one typing error. mostEdited is the smallest
 	// number of letters in a word that may have two.

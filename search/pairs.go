@@ -97,8 +97,7 @@ func (r *run) pairs(w *idfWorth) []pair {
 	return pairs[:min(len(pairs), most)]
 }
 
-// findPairs returns a rank.Pair for each pair, which tells which of chunks have the pair. The caller must pass distinct
-// chunks.
+// findPairs returns a rank.Pair for each pair, which tells which of chunks have the pair. chunks must be distinct.
 func (r *run) findPairs(ctx context.Context, pairs []pair, chunks []sheaf.ID) ([]rank.Pair, error) {
 	found := make([]rank.Pair, len(pairs))
 	reqs, of := make([]store.Request, 0, len(pairs)), make([]int, 0, len(pairs))

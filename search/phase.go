@@ -212,8 +212,7 @@ func textRequest(b *profile.TextBranch, words sheaf.TextQuery) *store.TextReques
 	return req
 }
 
-// retrieve runs the requests of an outcome. Hits by vector must match the required part of words: see the function
-// required.
+// retrieve runs the requests of an outcome. Hits by vector must match the required part of words: see required.
 func (o *outcome) retrieve(ctx context.Context, st store.Backend, words sheaf.TextQuery) {
 	start := clock()
 	req := o.request
@@ -232,8 +231,7 @@ func (o *outcome) retrieve(ctx context.Context, st store.Backend, words sheaf.Te
 	o.took = clock().Sub(start)
 }
 
-// larger runs req and returns the best hits of hits and req, at most req.Limit. A hit of both gets the larger of its
-// two scores.
+// larger runs req and returns the best hits of hits and req, at most req.Limit. A hit of both gets its larger score.
 func larger(ctx context.Context, st store.Backend, hits sheaf.Ranking, req store.Request) (sheaf.Ranking, error) {
 	others, err := st.Retrieve(ctx, req)
 	if err != nil {
@@ -411,8 +409,8 @@ func (r *run) apply(ctx context.Context, ranking sheaf.Ranking, stage rank.Stage
 	return stage.Apply(ranking, *env)
 }
 
-// flat reports whether hits have parents, but the facts do not know any of these parents. The stage tree then has no
-// effect.
+// flat reports whether hits have parents, but the facts do not know any of these parents. The stage tree then does
+// nothing.
 func (r *run) flat(hits sheaf.Ranking) bool {
 	under := false
 	for i := range hits {

@@ -55,8 +55,7 @@ func (r *run) byProperty(ctx, retrieval context.Context, q sheaf.Query) (*run, e
 	return r, nil
 }
 
-// mostBelow is the largest number of nested properties that the search tries. The search ignores less frequent
-// properties.
+// mostBelow is the largest number of nested properties that the search tries. The search ignores rarer properties.
 const mostBelow = 3
 
 // propertiesBelow returns the nested properties that have name as one part of their own name, most frequent first. For

@@ -121,8 +121,7 @@ type Result struct {
 
 // Report describes how a search ran.
 type Report struct {
-	// Degraded says that a step failed, for example a branch, and the search went on without it. Warnings say which step
-	// failed and why.
+	// Degraded says that a step, such as a branch, failed and the search went on. Warnings say which step and why.
 	Degraded bool
 	Warnings []string
 	// Notes are messages that report no fault, for example how the query was read or which branches were skipped.
@@ -466,8 +465,7 @@ func (r *run) note(format string, args ...any) {
 	}
 }
 
-// noteFailed adds a note about an error that does not change the hits. what names the failed step, and is the note's
-// public text.
+// noteFailed adds a note about an error that does not change the hits. what, the failed step, is its public text.
 func (r *run) noteFailed(what string, err error) {
 	r.short(err)
 	text := fmt.Sprintf("%s: %v", what, err)

@@ -233,8 +233,7 @@ func (r *run) sectionsOf(ranking sheaf.Ranking, doc sheaf.ID) (n, first int) {
 	return n, first
 }
 
-// followSection adds to a.Reasons what happened to section. section is a hit of a branch, and a section of the document
-// a.ID.
+// followSection adds to a.Reasons what happened to section, a hit of a branch and a section of the document a.ID.
 func (a *Absence) followSection(section sheaf.ID, trace []Snapshot) {
 	inner := Absence{ID: section}
 	inner.follow(trace)

@@ -185,8 +185,8 @@ func (w Window) filter(column string, undated bool) sheaf.Filter {
 }
 
 // ActiveIn returns windows for Filters.Created and Filters.Updated, which find documents that may have been edited
-// within a period. updated has no end. The index stores only the last update, so an end would exclude documents that
-// were edited again.
+// within a period. updated has no end. The index stores only the last update, so an end would exclude documents edited
+// again.
 func ActiveIn(period Window) (created, updated Window) {
 	return Window{End: period.End}, Window{Start: period.Start}
 }

@@ -41,8 +41,7 @@ type Settings struct {
 	Dims  int
 }
 
-// New returns an index over a store and its contents. now returns the current time for windows of time; nil is
-// time.Now.
+// New returns an index over a store and its contents. now returns the current time; nil is time.Now.
 func New(st store.Backend, contents *Contents, now func() time.Time) *Index {
 	if now == nil {
 		now = time.Now
@@ -297,8 +296,8 @@ func (x *Index) Keyword(ctx context.Context, words sheaf.TextQuery, f Filters, n
 			K1:     store.DefaultK1, B: store.DefaultB}}, f)
 }
 
-// KeywordQuery returns a query for the words of text, as newer versions of Onyx build it. At least one of four clauses
-// must match:
+// KeywordQuery returns a query for the words of text, as newer versions of Onyx build it. At least one clause must
+// match:
 //   - the title has any of the words (weight 0.1);
 //   - the title has the words as a phrase with slop 1 (0.2);
 //   - the content has any of the words (1);

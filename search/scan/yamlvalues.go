@@ -40,8 +40,7 @@ type nested struct {
 	values        []string
 }
 
-// collect adds the values in a node. level is the level of the node. A map adds one level, and so does a list in a
-// list.
+// collect adds the values in a node of this level. A map adds one level, and so does a list in a list.
 func (n *nested) collect(node ast.Node, level int) {
 	if level > n.depth {
 		return

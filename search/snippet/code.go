@@ -144,8 +144,7 @@ func fenceAt(text string, i int) (f fence) {
 	return f
 }
 
-// lineEnd returns the length of the line ending at the beginning of text. The caller knows that text begins with a line
-// ending.
+// lineEnd returns the length of the line ending at the beginning of text. There must be a line ending.
 func lineEnd(text string) int {
 	if strings.HasPrefix(text, "\r\n") {
 		return 2

@@ -220,8 +220,7 @@ func (h *Highlighter) scan(text string, from, to, width int) []match {
 	return matches
 }
 
-// scanRead returns the matches in read.Text, with offsets in text. read is made from the part of text that begins at
-// from.
+// scanRead returns the matches in read.Text, with offsets in text. read is made from the text at from and later.
 func (h *Highlighter) scanRead(text string, from int, read chunk.Left, width int) []match {
 	matches := h.matches[:0]
 	h.screen.Words(read.Text, func(start, end int) bool {

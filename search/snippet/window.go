@@ -139,8 +139,7 @@ func Plain(text string, width int) string {
 	return h.clip(text, skipSpace(text), 0, nil, nil, width).Text
 }
 
-// wordEnd returns the offset of the last space in the last third of out. Without such a space, it returns the length of
-// out.
+// wordEnd returns the offset of the last space in the last third of out. Without such a space, it returns len(out).
 func wordEnd(out []byte) int {
 	if i := bytes.LastIndexByte(out, ' '); i > len(out)*2/3 {
 		return i

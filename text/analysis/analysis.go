@@ -85,8 +85,7 @@ func (a *Analyzer) Name() string {
 // Language returns the language of [Options].
 func (a *Analyzer) Language() string { return a.o.Language }
 
-// Parse returns the analyzer with this name. For a name of another version or with unknown options, it returns
-// ErrUnknown.
+// Parse returns the analyzer with this name. For another version or unknown options, it returns ErrUnknown.
 func Parse(name string) (*Analyzer, error) {
 	parts := strings.Fields(name)
 	if len(parts) == 0 || parts[0] != version {

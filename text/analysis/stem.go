@@ -31,8 +31,7 @@ type stemmer struct {
 	// other vowels. So a word has the same term with and without diacritics. In other languages, diacritics mark
 	// endings (French mangée, Spanish comía).
 	folded bool
-	// initial says that the stemmer keeps an ASCII word's first two letters, except y and i. It never makes the word
-	// longer.
+	// initial says that the stemmer keeps an ASCII word's first two letters, except y and i. The word never gets longer.
 	initial bool
 }
 

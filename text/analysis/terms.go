@@ -339,8 +339,7 @@ func isLetters(raw string) bool {
 	})
 }
 
-// withoutMarks removes the marks from grouped digits (1,000,000) and from abbreviations (u.s.a). For other texts it
-// returns false.
+// withoutMarks removes the marks from digits (1,000,000) and abbreviations (u.s.a). It returns false for other texts.
 func withoutMarks(s string) (string, bool) {
 	if strings.ContainsAny(s, ",'") && strings.Trim(s, "0123456789,'") == "" {
 		digits := digitMarks.Replace(s)

@@ -189,8 +189,7 @@ func (s *scanner) matchContainers(c *cursor) int {
 	return len(s.stack)
 }
 
-// continueLeaf adds the line to the open leaf block if the block takes whole lines, such as code. It reports whether it
-// added the line.
+// continueLeaf adds the line to the open leaf block if the block takes whole lines, such as code. It then returns true.
 func (s *scanner) continueLeaf(c *cursor, l line) bool {
 	switch s.leaf {
 	case leafFence:
@@ -342,8 +341,7 @@ func (s *scanner) startLeaf(rest string, l line, next, matched int, all, inParag
 	return false
 }
 
-// setext turns the open paragraph into a heading if the text rest underlines the paragraph. It reports whether rest is
-// such an underline.
+// setext turns the open paragraph into a heading, and returns true, if the text rest underlines the paragraph.
 func (s *scanner) setext(rest string, l line) bool {
 	level := setextLevel(rest)
 	if level == 0 {
@@ -373,8 +371,7 @@ func (s *scanner) setext(rest string, l line) bool {
 	return true
 }
 
-// opensMath reports whether a line that begins with $$ opens a block of formulas. A line with a second $$ opens no
-// block.
+// opensMath reports whether a line that begins with $$ opens a block of formulas. A line with a second $$ does not.
 func (s *scanner) opensMath(rest string, l line) bool {
 	if s.noMath || !strings.HasPrefix(rest, "$$") || strings.Contains(rest[2:], "$$") {
 		return false

@@ -197,8 +197,7 @@ func closedBy(text string, i int, opening byte) int {
 	return 0
 }
 
-// Readable returns text with "…" in place of data such as base64, which models and people should not read. It keeps
-// line endings.
+// Readable returns text with "…" in place of data such as base64, for models and people. It keeps line endings.
 func Readable(text string) string {
 	parts := payloads(text)
 	if len(parts) == 0 {
@@ -218,8 +217,7 @@ func Readable(text string) string {
 	return b.String()
 }
 
-// withoutPayload returns the target of a link. Of a data address, it returns only the part up to the comma before the
-// data.
+// withoutPayload returns the target of a link. Of a data address, it keeps only the part up to the comma.
 func withoutPayload(target string) string {
 	if len(target) < len("data:") || !strings.EqualFold(target[:len("data:")], "data:") {
 		return target
@@ -253,8 +251,7 @@ type Left struct {
 	cuts []cut
 }
 
-// cut is a place in a Left where bytes of the whole text are missing. bytes is the number of missing bytes up to this
-// place.
+// cut is a place in a Left where bytes of the whole text are missing. bytes counts the missing bytes so far.
 type cut struct{ at, bytes int }
 
 // WithoutPayloads returns text without the data in it, such as base64.

@@ -392,8 +392,7 @@ func onlyMarks(text string) bool {
 	}
 }
 
-// fence is the mark of the open code fence ("```" or "~~~"), or "" outside fences. The method next updates it line by
-// line.
+// fence is the mark of the open code fence ("```" or "~~~"), or "" outside fences. The method next updates it.
 type fence string
 
 // next reads a line, and reports whether the line belongs to fenced code. line has no white space at its ends.

@@ -167,8 +167,7 @@ func (r *yamlReader) key(v *ast.MappingValueNode) *token.Token {
 
 func isMerge(v *ast.MappingValueNode) bool { _, ok := v.Key.(*ast.MergeKeyNode); return ok }
 
-// mayHaveKey reports whether n, a map or a list of maps, has key or may have it. If depth is 0, it does not look and
-// returns true.
+// mayHaveKey reports whether n, a map or a list of maps, has key or may have it. At depth 0, it returns true.
 func (r *yamlReader) mayHaveKey(n ast.Node, key string, depth int) bool {
 	if depth == 0 {
 		return true

@@ -352,8 +352,8 @@ func (a part) withSign() part {
 	return a
 }
 
-// eitherWords returns words that find about the same documents as the filters of the alternatives. If a filter has no
-// words, it returns nil.
+// eitherWords returns words that find about what the filters of the alternatives find. If one has no words, it returns
+// nil.
 func eitherWords(alternatives []part) sheaf.TextQuery {
 	var any sheaf.Bool
 	for _, a := range alternatives {

@@ -65,8 +65,7 @@ type filters struct {
 	Updated       window     `json:"updated_range"`
 }
 
-// UnmarshalJSON returns an error for a filter with an unknown name, because without this filter the case would test
-// less.
+// UnmarshalJSON returns an error for a filter with an unknown name, because the test would miss this filter.
 func (f *filters) UnmarshalJSON(text []byte) error {
 	type plain filters
 	d := json.NewDecoder(bytes.NewReader(text))

@@ -1,4 +1,5 @@
-// Package salient turns a text into a query for similar texts: words frequent in the text and rare in the collection.
+// Package salient turns a text into a query for similar texts. The words of the query are frequent in the text and rare
+// in the collection.
 package salient
 
 import (

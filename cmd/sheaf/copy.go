@@ -220,7 +220,7 @@ func (s *session) verifyCopy(ctx context.Context) (*copyJSON, error) {
 		}
 		out.Vectors = stats.Vectors
 		if stats.Chunks != out.Chunks {
-			return nil, fmt.Errorf("%w: %s holds %d chunks, and the documents have %d: copy again",
+			return nil, fmt.Errorf("%w: %s holds %d chunks, and the documents have %d",
 				sheaf.ErrCorrupt, out.Store, stats.Chunks, out.Chunks)
 		}
 	}
@@ -229,7 +229,7 @@ func (s *session) verifyCopy(ctx context.Context) (*copyJSON, error) {
 		return nil, err
 	}
 	if n := len(reached.Missing); n > 0 {
-		return nil, fmt.Errorf("%w: %s does not find %d of %d chunks, %s among them: copy again",
+		return nil, fmt.Errorf("%w: %s does not find %d of %d chunks, %s among them",
 			sheaf.ErrCorrupt, out.Store, n, out.Chunks, reached.Missing[0])
 	}
 	if reached.Unreached > 0 {
@@ -253,7 +253,7 @@ const copyStateName = "copy.json"
 func (a *app) stream(cmd *cobra.Command, from, to string) error {
 	source, err := a.withStore("--from", from).open(cmd, openOptions{})
 	if _, refused := errors.AsType[collection.StoreError](err); errors.Is(err, sheaf.ErrNotFound) && !refused {
-		return withHint(fmt.Errorf("--from: %w: another folder filled %s, so its documents are unknown here",
+		return withHint(fmt.Errorf("--from: %w: this folder did not fill %s, so its documents are unknown here",
 			sheaf.ErrNotFound, from),
 			"leave --from out: the files are read then")
 	}

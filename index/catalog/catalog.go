@@ -60,7 +60,8 @@ type Record struct {
 	Document sheaf.Document
 	File     FileState
 	Date     sheaf.Dated
-	// Text is the text of a document without a source file. HasText says whether it is set, as a text may be empty.
+	// Text is the text of a document without a source file. HasText says whether the document has this text, because Text
+	// may be empty.
 	Text    []byte
 	HasText bool
 }
@@ -88,7 +89,8 @@ type Tree struct {
 const FreeTree = "api"
 
 // TreeName returns the name of a folder's tree. IDs begin with this name. It is the last part of the folder's path,
-// without colons, because a colon ends the name in an ID. If this name is [FreeTree] or in taken, a number is appended.
+// without colons, because a colon ends the name in an ID. If this name is [FreeTree] or in taken, TreeName appends a
+// number.
 func TreeName(root string, taken ...string) string {
 	base := strings.ToValidUTF8(strings.ReplaceAll(filepath.Base(root), ":", "-"), "-")
 	if base == "/" || base == "." || base == `\` {
@@ -265,8 +267,8 @@ func (c *Catalog) headless() bool {
 	})
 }
 
-// begin returns the number of the current generation. If there is none, begin publishes an empty generation. Without
-// it, a crash during the first update could leave segments without a manifest, which means damage.
+// begin returns the number of the current generation. If there is none, begin publishes an empty generation. Otherwise
+// a crash during the first update could leave segments without a manifest, which would look like damage.
 func (c *Catalog) begin(view *View) (generation uint64, err error) {
 	if view.Generation() > 0 {
 		return view.Generation(), nil
@@ -366,8 +368,8 @@ func (c *Catalog) newer() (bool, error) {
 	return !none && generation != c.current.Generation(), nil
 }
 
-// Follow does what Reload does, and is safe for concurrent use, even while this process changes the catalog. It waits
-// for such a change only if there is a newer generation.
+// Follow does what Reload does, and is safe for concurrent use, even while this process changes the catalog. Follow
+// waits for a change by this process only if there is a newer generation.
 func (c *Catalog) Follow() error {
 	newer, err := c.newer()
 	if err != nil || !newer {

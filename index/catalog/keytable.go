@@ -76,11 +76,11 @@ func (t *keyTable) number(offset, size int) (uint64, error) {
 	return binary.LittleEndian.Uint64(b), nil
 }
 
-// find appends the documents that have this key to the slice to, and returns the slice.
-func (t *keyTable) find(to []keyItem, key uint64) ([]keyItem, error) {
+// find appends to dst the documents that have this key, and returns dst.
+func (t *keyTable) find(dst []keyItem, key uint64) ([]keyItem, error) {
 	count, err := t.number(0, 4)
 	if err != nil {
-		return to, err
+		return dst, err
 	}
 	found := uint64(0) // the key at index i below
 	i := sort.Search(int(count), func(i int) bool {
@@ -94,13 +94,13 @@ func (t *keyTable) find(to []keyItem, key uint64) ([]keyItem, error) {
 		return k >= key
 	})
 	if err != nil || i == int(count) || found != key {
-		return to, err
+		return dst, err
 	}
 	list, err := t.list(int(count), i)
 	if err != nil {
-		return to, err
+		return dst, err
 	}
-	return t.items(to, key, list)
+	return t.items(dst, key, list)
 }
 
 // listsOffset returns where the lists start in a table of n keys.

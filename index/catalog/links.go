@@ -154,8 +154,8 @@ func (n *sameName) nearest(among Among, file, end string) (sheaf.ID, bool) {
 	return "", false
 }
 
-// each calls yield for every current document that has this key. The function table selects the table of a segment in
-// which each looks. each records faults for Err.
+// each calls yield for every current document that has this key. It looks in one table of each segment, which the
+// parameter table returns. It records faults for Err.
 func (v *View) each(key uint64, table func(*segment) *keyTable, yield func(item keyItem, id sheaf.ID)) {
 	for k, s := range v.segments {
 		items, err := table(s).find(nil, key)

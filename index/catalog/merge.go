@@ -9,9 +9,9 @@ import (
 	"sheaf/index/vfs/sectionfile"
 )
 
-// writeSegment writes a segment with the newest entry of each ID in segments and changes. The segments are in order
-// of age, the oldest first. The changes are newer, and in order of ID. It omits tombstones (marks of deleted
-// documents) unless keepTombstones is true. It returns the number of entries. Without entries it creates no file.
+// writeSegment writes a segment with the newest entry of each ID in segments and changes. The segments are in order of
+// age, the oldest first. The changes are newer, and in order of ID. Unless keepTombstones is true, writeSegment omits
+// tombstones (marks of deleted documents). It returns the number of entries. Without entries it creates no file.
 func writeSegment(fsys vfs.FS, path string, segments []*segment, changes []Encoded, keepTombstones bool) (int, error) {
 	file, err := sectionfile.Create(fsys, path, kindSegment, format)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 const maxUnpacked = zstd.MaxWindowSize
 
 // recordWindow is the largest distance in bytes at which the compressor of records finds repetitions. Few blocks are
-// longer. The default window of some megabytes would waste memory.
+// longer, so the default window of some megabytes would waste memory.
 const recordWindow = 256 << 10
 
 // recordPacker compresses blocks of records, textPacker compresses texts. Their level, the fastest, takes a third of

@@ -18,7 +18,7 @@ import (
 )
 
 // publish writes the generation after view: a segment with the changes, and the changed lists. It merges the newest
-// segments into the new one, until the next segment is at least twice as large. Therefore two numbers grow only
+// segments into the new one, until the next older segment is at least twice as large. Therefore two numbers grow only
 // logarithmically: the number of segments, and the number of times that a document is rewritten.
 func (c *Catalog) publish(view *View, u Update) (*View, error) {
 	p := view.payload
@@ -72,7 +72,8 @@ func (c *Catalog) publish(view *View, u Update) (*View, error) {
 	return c.commit(view, p, generation)
 }
 
-// settle sets the settings in p. If a setting outside Extra changed, or their copy is unreadable, it writes a new copy.
+// settle sets the settings in p. It writes a new copy of the settings if a setting outside Extra changed, or if the
+// copy is unreadable.
 func (c *Catalog) settle(p *payload, settings Settings, generation uint64) error {
 	old, next := p.Settings, settings
 	p.Settings = settings

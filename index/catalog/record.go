@@ -148,9 +148,9 @@ func encodeChunks(e *encoder, doc *sheaf.Document) {
 	}
 }
 
-// sharedHierarchy splits the hierarchy of a chunk. shared is the number of leading entries that equal those of its
-// parent, or the document's title. If the chunk shares all entries of the parent, shared is -1. extra has the other
-// entries.
+// sharedHierarchy splits the hierarchy of a chunk. shared is the number of leading entries that equal those of the
+// parent's hierarchy. If the chunk shares all entries of the parent, shared is -1. Without a parent, the document's
+// title counts as the parent's hierarchy. extra has the remaining entries.
 func sharedHierarchy(doc *sheaf.Document, c *sheaf.Chunk, position map[sheaf.ID]int) (shared int, extra []string) {
 	above := []string{doc.Title}
 	if p, ok := position[c.Parent]; ok && c.Parent != c.ID {
@@ -193,7 +193,8 @@ func encodeLinks(e *encoder, chunks []sheaf.Chunk) {
 }
 
 // plainSlug returns the slug of a title in ASCII. It lowers letters, turns spaces into hyphens, and drops other signs
-// than '-' and '_'. For other titles it returns "". The record stores a slug only if it differs.
+// than '-' and '_'. For a title with other characters, it returns "". The record stores a slug only if it differs from
+// this result.
 func plainSlug(title string) string {
 	to := make([]byte, 0, len(title))
 	for i := range len(title) {

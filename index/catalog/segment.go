@@ -239,7 +239,8 @@ func (s *segment) recordOf(st *state) ([]byte, error) {
 		len(b))
 }
 
-// decode calls use with the encoded record of a document. use reports whether the record is valid.
+// decode calls the parameter use with the encoded record of a document. If use returns false, the record is invalid,
+// and decode returns an error.
 func (s *segment) decode(id sheaf.ID, st *state, use func(b []byte) bool) error {
 	b, err := s.recordOf(st)
 	if err == nil && !use(b) {
@@ -248,7 +249,8 @@ func (s *segment) decode(id sheaf.ID, st *state, use func(b []byte) bool) error 
 	return err
 }
 
-// storedText is the position of a stored text. Its pieces follow one another. All but the last have pieceBytes bytes.
+// storedText is the position of a stored text. The pieces of the text follow one another. All pieces except the last
+// have pieceBytes bytes.
 type storedText struct {
 	first int // number of its first piece
 	size  int

@@ -11,23 +11,23 @@ import (
 // maxSpellings is the largest number of spellings that Spellings returns.
 const maxSpellings = 8
 
-// Spellings returns how documents spell a path, the beginning of a path, or a file name. Spellings differ from written
-// only in case or in Unicode composition. If a document has exactly the path written, the result is empty. The result
-// is in order of ID and has at most 8 spellings.
-func (v *View) Spellings(written string) (found []string) {
-	if written == "" || slices.ContainsFunc(v.payload.Settings.Trees, func(t Tree) bool {
-		return v.begins(t.Name + ":" + written)
+// Spellings returns how documents spell text: a path, the beginning of a path, or a file name. A spelling differs from
+// text only in case or in Unicode composition. If a document is spelled exactly like text, the result is empty. The
+// result is in order of ID and has at most 8 spellings.
+func (v *View) Spellings(text string) (found []string) {
+	if text == "" || slices.ContainsFunc(v.payload.Settings.Trees, func(t Tree) bool {
+		return v.begins(t.Name + ":" + text)
 	}) {
 		return nil
 	}
-	folded := fold.Text(written)
+	folded := fold.Text(text)
 	for id := range v.existing("") {
 		if len(found) >= maxSpellings {
 			break
 		}
 		full := sheaf.ID(id).Path()
 		name := full[strings.LastIndexByte(full, '/')+1:]
-		if name == written || strings.HasPrefix(full, written) {
+		if name == text || strings.HasPrefix(full, text) {
 			return nil
 		}
 		if spelt := beginning(full, folded, found); spelt != "" {

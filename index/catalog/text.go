@@ -156,7 +156,7 @@ func Offloaded(placeholder string) string {
 	return ""
 }
 
-// stale returns the error for a file that could not be read. If the file is gone or shorter, this is ErrStale,
+// stale returns the error for a file that could not be read. If the file is gone or shorter, the error is ErrStale,
 // otherwise ErrUnread.
 func stale(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, io.ErrUnexpectedEOF) ||

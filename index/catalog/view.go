@@ -188,9 +188,9 @@ func (v *View) mustFind(doc sheaf.ID) (*segment, *state, error) {
 	return s, st, err
 }
 
-// Head returns a record like Record, but the chunks may be missing. Its run time does not depend on the size of the
-// document, so it reveals nothing about a hidden document. Callers must not keep the record. Head also records faults
-// for Err.
+// Head returns a record like Record, but the chunks may be missing. The run time of Head does not depend on the
+// document's size, so it reveals nothing about a hidden document. Callers must not keep the record. Head also records
+// faults for Err.
 func (v *View) Head(doc sheaf.ID) (*Record, error) {
 	if r, ok := v.records.Get(doc); ok {
 		return r, nil

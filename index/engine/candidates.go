@@ -34,9 +34,9 @@ func (s *Snapshot) emptySets() []segment.Bitset {
 	return sets
 }
 
-// restrict returns, for each view, the chunks in within that pass a filter and are not deleted. A nil within has all
-// chunks. A nil filter passes all chunks. A nil set in the result means all chunks. The caller must not change the
-// result. restrict may change the sets of within, so the caller must not use these again.
+// restrict returns, for each view, the chunks of the parameter within that pass a filter and are not deleted. A nil
+// within has all chunks. A nil filter passes all chunks. A nil set in the result means all chunks. The caller must not
+// change the result. restrict may change the sets of within, so the caller must not use these again.
 func (s *Snapshot) restrict(filter sheaf.Filter, within []segment.Bitset) ([]segment.Bitset, error) {
 	var let *filterResult
 	if filter != nil {

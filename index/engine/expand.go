@@ -15,7 +15,7 @@ type planExpand struct {
 	fields []int
 	factor float64
 	accept acceptor
-	forms  bool // also search forms
+	forms  bool // also search forms; see segment.FormMark
 	terms  map[string]*expandedTerm
 	views  []expansion
 }

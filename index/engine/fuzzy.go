@@ -37,8 +37,8 @@ type band [2*reach + 1]int8
 const reach = 3
 
 // newLevenshtein returns an acceptor of the terms within an edit distance of word. The distance is limit, or reach-1 if
-// limit is larger. It accepts only terms that begin with the first characters of word. The parameter prefix is the
-// number of these characters.
+// limit is larger. The acceptor accepts only terms that begin with the first characters of word. The parameter prefix
+// is the number of these characters.
 func newLevenshtein(word string, limit, prefix int) *levenshtein {
 	l := &levenshtein{word: []rune(word), maxDistance: min(limit, reach-1), ends: []int{0}, least: []int{0}}
 	l.prefix = []byte(string(l.word[:min(prefix, len(l.word))]))
@@ -81,8 +81,8 @@ func (l *levenshtein) accept(term []byte) (weight float64, skip []byte, done boo
 	return 0, nil, false
 }
 
-// dead reports whether no term that begins with the first depth+1 characters is accepted. A swap adds one edit to the
-// row before the last. So that row must have no distance below the maximum either.
+// dead reports whether no term that begins with the first depth+1 characters is accepted. A swap can continue from the
+// row before the last, with one more edit. So dead also requires that this row has no distance below the maximum.
 func (l *levenshtein) dead(depth int) bool {
 	return l.least[depth+1] > l.maxDistance && l.least[depth] >= l.maxDistance
 }

@@ -49,9 +49,9 @@ func (ix *Index) stopIdleTimer() {
 	}
 }
 
-// idleSegments returns the segments that an idle index joins, smallest first. Their size together is at most the number
-// of bytes in most. The list is empty if joining saves too little.
-func (ix *Index) idleSegments(views []*view, most int64) []*view {
+// idleSegments returns the segments that an idle index joins, smallest first. Their sizes add up to at most limit
+// bytes. The list is empty if joining saves too little.
+func (ix *Index) idleSegments(views []*view, limit int64) []*view {
 	views = slices.SortedStableFunc(slices.Values(views), func(a, b *view) int {
 		return cmp.Compare(a.reader.Size(), b.reader.Size())
 	})
@@ -61,7 +61,7 @@ func (ix *Index) idleSegments(views []*view, most int64) []*view {
 		bytes += v.reader.Size()
 		memory += v.reader.MergeBytes()
 		chunks += v.live
-		if bytes > most || chunks > mergeChunks || memory > mergeMemory(ix.options.Memory) {
+		if bytes > limit || chunks > mergeChunks || memory > mergeMemory(ix.options.Memory) {
 			break
 		}
 		if worth {

@@ -328,8 +328,8 @@ func (ix *Index) matches(s *state) error {
 	return nil
 }
 
-// take makes this process the writer until give was called as often as take. Without loads and merges, another process
-// may write.
+// take makes this process the writer until give was called as often as take. So another process may write while no load
+// or merge runs here.
 func (ix *Index) take() error {
 	ix.publish.Lock()
 	defer ix.publish.Unlock()

@@ -200,17 +200,17 @@ const (
 	seenBytes = 32
 )
 
-// room returns how many bytes of memory all workers together may take. It leaves no memory for joining runs: a load
-// joins runs only while its workers are empty.
+// room returns how many bytes of memory all workers together may take. It reserves no memory for joining runs, because
+// a load joins runs only while its workers are empty.
 func (l *Load) room() int64 { return l.memoryLeft(l.gather()) }
 
-// memoryLeft returns how many bytes remain for chunks of the number of bytes in memory. Running merges and the names of
-// added chunks take the rest. At least a quarter remains; with less, the load would write many tiny runs.
-func (l *Load) memoryLeft(memory int64) int64 {
+// memoryLeft returns how many of limit bytes remain for chunks. Running merges and the names of added chunks take the
+// rest. At least a quarter of limit remains, because with less, the load would write many tiny runs.
+func (l *Load) memoryLeft(limit int64) int64 {
 	if l.index.merge.running.Load() {
-		memory = min(memory, counted(l.index.options.Memory)-mergeMemory(l.index.options.Memory))
+		limit = min(limit, counted(l.index.options.Memory)-mergeMemory(l.index.options.Memory))
 	}
-	return memory - min(l.noted.Load(), memory/2)
+	return limit - min(l.noted.Load(), limit/2)
 }
 
 // gather returns how many bytes of memory a load may fill if nothing else uses memory.
@@ -229,8 +229,8 @@ func (l *Load) memoryUsed() (all int64) {
 	return all
 }
 
-// relieve writes the chunks of all workers as one run, if the workers use more memory than room allows. Meanwhile the
-// other goroutines wait before their next chunk, because writing takes memory.
+// relieve writes the chunks of all workers as one run, if the workers use more bytes than [Load.room] returns. While
+// relieve writes, other goroutines wait before their next chunk, because writing takes memory.
 func (l *Load) relieve(ctx context.Context) error {
 	if l.memoryUsed() <= l.room() {
 		return nil

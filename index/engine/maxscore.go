@@ -172,7 +172,7 @@ func (b *bound) atBlock(target uint32) float64 {
 // maxScore evaluates a word request in one segment. It skips chunks that cannot be among the best (algorithm MaxScore).
 type maxScore struct {
 	bounds   []*bound
-	ordered  []*bound // the clauses with a list fields, ordered by key in the current window
+	ordered  []*bound // the bounds whose list fields is not empty, by key in the current window
 	allowed  segment.Bitset
 	chunks   uint32
 	from, to uint32 // run offers the ordinals of this range
@@ -317,7 +317,7 @@ func (m *maxScore) close() {
 	}
 }
 
-// score computes the exact score of a chunk and offers it to the collector.
+// score computes the exact score of a chunk, and offers the chunk with this score to m.top.
 func (m *maxScore) score(ordinal uint32) {
 	if m.exact.seek(ordinal) != ordinal {
 		return // a fault, which the cursor keeps
@@ -327,8 +327,8 @@ func (m *maxScore) score(ordinal uint32) {
 	m.top.offer(unreadHit{score: m.scores.total(m.words), view: m.view, ordinal: ordinal})
 }
 
-// confirm offers the pending chunks that can still be among the best, with their exact scores. While chunks wait, the
-// threshold rises, so that fewer chunks need an exact score. confirm rewinds all cursors.
+// confirm offers to m.top the pending chunks that can still be among the best, with their exact scores. While chunks
+// wait for confirm, the threshold rises. So fewer chunks need an exact score. confirm rewinds all cursors.
 func (m *maxScore) confirm() {
 	need := m.top.threshold()
 	kept := m.pending[:0]

@@ -10,7 +10,7 @@ import (
 // then ends would leave them unjoined. So Close spends a small part of the loads' time on joining the small segments.
 
 const (
-	// settleShare limits the time that Close spends on merges. It is the time of the loads divided by settleShare.
+	// settleShare limits the time that Close spends on merges. The limit is the time of the loads divided by settleShare.
 	settleShare = 30
 	// settleMost is the longest time that Close spends on merges, because callers may wait for Close.
 	settleMost = 2 * time.Second

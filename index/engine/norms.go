@@ -11,8 +11,8 @@ type normsOf struct {
 	average    float64
 }
 
-// normsKept is the largest number of norms that a snapshot caches. Most requests use the same norms. Computing norms
-// takes longer than a search in a small index.
+// normsKept is the largest number of norms that a snapshot caches. Most requests use the same norms, and computing
+// norms takes longer than a search in a small index.
 const normsKept = 64
 
 // normsFor returns the norms of lengths for these parameters and this average length.

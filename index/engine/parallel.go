@@ -35,7 +35,7 @@ type hand struct {
 const stretchesEach = 4
 
 // prune finds the best chunks of all segments that MaxScore evaluates. It begins with the windows that have the largest
-// bounds; see probe. It adds its work to work, unless work is nil.
+// bounds; see probe. It adds the postings that it read and scored to the parameter work, unless work is nil.
 func (p *plan) prune(ctx context.Context, terms []*planTerm, segments []*maxScore, work *Work) error {
 	all := 0
 	for _, m := range segments {

@@ -13,7 +13,7 @@ import (
 type planPhrase struct {
 	terms  []*planTerm // without repetitions
 	slots  []slot      // of the phrase
-	tokens []*planTerm // with repetitions, which all score
+	tokens []*planTerm // with repetitions; each repetition adds to the score
 	fields []int
 	slop   int
 }

@@ -17,17 +17,17 @@ type Combine uint8
 // These are the ways to combine fields. s(f) is the sum of the weighted scores of the terms in field f.
 const (
 	CombineSum   Combine = iota // the sum of s(f)
-	CombineBest                 // the largest s(f), and TieBreaker times the others
-	CombineBM25F                // one BM25 over the weighted sums of frequencies and lengths
+	CombineBest                 // the largest s(f), plus TieBreaker times the sum of the others
+	CombineBM25F                // BM25 of a virtual field with the weighted sums of frequencies and lengths
 )
 
-// Words is a word request.
+// Words asks for the chunks that match Query. A part of Query that names no field searches all of Fields.
 type Words struct {
 	Query      sheaf.TextQuery // the index's analyzer analyzes its texts
 	Fields     []FieldWeight
 	Combine    Combine
-	TieBreaker float64
-	K1, B      float64
+	TieBreaker float64 // see CombineBest
+	K1, B      float64 // see bm25.Parameters
 	// Lengths says whether lengths of fields are exact or rounded as in Lucene.
 	Lengths bm25.Lengths
 	// AllChunks makes idf also count the chunks that lack the field.

@@ -26,8 +26,8 @@ type keyedChunk struct {
 	score   float64
 }
 
-// Sorted returns the chunks that match a word request, in the order by, but at most req.Limit. Their scores are the
-// scores that Search gives.
+// Sorted returns the first chunks that match a word request, at most req.Limit. The parameter by is their order. Their
+// scores are the scores that Search gives.
 func (s *Snapshot) Sorted(ctx context.Context, req Request, by Order) (sheaf.Ranking, error) {
 	p, err := s.planOf(&req)
 	if err != nil || req.Limit <= 0 {
@@ -69,8 +69,8 @@ func (s *Snapshot) Sorted(ctx context.Context, req Request, by Order) (sheaf.Ran
 	return hits, nil
 }
 
-// firstOf returns the first limit chunks of a set in the order of by. The set has chunks of one view; firstOf empties
-// it.
+// firstOf returns the first chunks of a set, at most limit, in the order that the parameter by describes. The set has
+// chunks of one view; firstOf empties it.
 func (s *Snapshot) firstOf(ctx context.Context, view int, set segment.Bitset, by Order,
 	limit int) ([]keyedChunk, error) {
 	r := s.views[view].reader

@@ -82,7 +82,8 @@ func decodeState(m manifest.Manifest) (state, error) {
 	return s, nil
 }
 
-// payload reads numbers and texts from the encoded state. It keeps the first error.
+// payload reads numbers and texts from the encoded state. After the first fault, bad is true, and all later reads
+// return 0 or nil.
 type payload struct {
 	b   []byte
 	bad bool

@@ -45,8 +45,8 @@ func (l Lengths) Of(n uint32) uint32 {
 	return math.MaxUint32
 }
 
-// Sum returns what a field of n terms adds to the sum of lengths from which the average is computed. Like Lucene's sum,
-// it includes terms that pad the field, and terms that rounding down cuts off.
+// Sum returns what a field of n terms adds to the sum from which the average length is computed. This is n or Of(n),
+// whichever is larger. Lucene's sum is the same, because it counts padding terms and is not rounded.
 func (l Lengths) Sum(n uint32) int64 { return int64(max(n, l.Of(n))) }
 
 // IDF returns the weight of a term that df of n chunks contain: ln(1 + (n - df + 0.5) / (df + 0.5)). The weight is
@@ -55,8 +55,9 @@ func IDF(df, n int) float64 {
 	return math.Log(1 + (float64(n)-float64(df)+0.5)/(float64(df)+0.5))
 }
 
-// Norm returns k1 * (1 - b + b * length / average). A term whose frequency equals the norm reaches half of its possible
-// score. The caller must pass an average above 0. Norm does not round length; the caller applies Lengths.
+// Norm returns k1 * (1 - b + b * length / average), which is the norm for [Saturation]. If the frequency of a term
+// equals the norm, the saturation is 1/2. The caller must pass an average above 0. Norm does not round length; the
+// caller does, with [Lengths.Of].
 func (p Parameters) Norm(length, average float64) float64 {
 	return p.K1 * (1 - p.B + p.B*length/average)
 }

@@ -24,8 +24,8 @@ const impactBytes = 2 * BlockImpacts
 // Impacts are the impacts of a block. Unused ones have frequency 0.
 type Impacts [BlockImpacts]Impact
 
-// codes[c] is the number for the code c of a frequency or a length. Codes up to 64 stand for themselves. Each later
-// code stands for a number that is a twentieth larger than that of the code before. The last code means any number.
+// codes[c] is the number for the code c of a frequency or a length. Up to 64, the number equals the code. Each later
+// number is a twentieth larger than the number before. The last code means any number.
 var codes = func() (table [256]uint32) {
 	for i := range table {
 		switch {

@@ -134,15 +134,16 @@ func (p *flushPart) newOrdinal(ordinal uint32) uint32 {
 	return p.base + ordinal
 }
 
-// live returns the data of all chunks that are not removed, as one slice. The function of returns the data of a
-// builder, by ordinal. live collects the data in out. A single builder without removed chunks already has this slice.
-func live[T any](f *flusher, out *offheap.List[T], of func(*Builder) []T) []T {
+// live returns the data of all chunks that are not removed, as one slice. The parameter dataOf returns the data of one
+// builder, by ordinal. live copies the data to out. For a single builder without removed chunks, live returns the
+// builder's own slice instead.
+func live[T any](f *flusher, out *offheap.List[T], dataOf func(*Builder) []T) []T {
 	if p := &f.parts[0]; len(f.parts) == 1 && p.remap == nil {
-		return of(p.Builder)
+		return dataOf(p.Builder)
 	}
 	out.Grow(f.chunks)
 	for i := range f.parts {
-		out.Items = appendLive(out.Items, of(f.parts[i].Builder), f.parts[i].remap)
+		out.Items = appendLive(out.Items, dataOf(f.parts[i].Builder), f.parts[i].remap)
 	}
 	return out.Items
 }

@@ -109,7 +109,7 @@ func appendString(b []byte, s string) []byte {
 
 var errMeta = errors.New("numbers that cannot be")
 
-// decoder reads numbers and strings from bytes, and keeps the first error.
+// decoder reads numbers and strings from the front of b. After a fault, bad is true, and later results have no meaning.
 type decoder struct {
 	b   []byte
 	bad bool

@@ -204,9 +204,9 @@ func (v *inversion) scatter(field int) {
 	})
 }
 
-// occurrences returns the occurrences of a field in the range with the number in. make must have made this range.
-func (v *inversion) occurrences(field, in int) []postings.Occurrence {
-	return v.rangeOccurrences[field].Items[v.begins[field][in-v.first]:v.ends[field][in-v.first]]
+// occurrences returns the occurrences of a field in the range with this number. make must have made this range.
+func (v *inversion) occurrences(field, number int) []postings.Occurrence {
+	return v.rangeOccurrences[field].Items[v.begins[field][number-v.first]:v.ends[field][number-v.first]]
 }
 
 // lists sorts the occurrences of one field in one range by term.

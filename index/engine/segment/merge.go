@@ -253,12 +253,12 @@ func (m *merger) columns() error {
 	return err
 }
 
-// runs merges one table of all inputs, whose payloads are runs of ordinals. The function of returns the table of a
-// reader. runs calls add with every key and its remaining chunks, renumbered. section is the name of the table's
+// runs merges one table of all inputs, whose payloads are runs of ordinals. The parameter tableOf returns this table of
+// a reader. runs calls add with every key and its remaining chunks, renumbered. section is the name of the table's
 // section.
-func (m *merger) runs(section string, of func(*Reader) *table, add func(key string, runs []byte)) error {
+func (m *merger) runs(section string, tableOf func(*Reader) *table, add func(key string, runs []byte)) error {
 	for _, in := range m.inputs {
-		in.cursor.reset(of(in.Reader))
+		in.cursor.reset(tableOf(in.Reader))
 		in.more = in.cursor.next()
 	}
 	var out runWriter

@@ -8,7 +8,7 @@ import "sheaf/internal/offheap"
 //
 // An occurrence is a number: the number of the term, shifted left by stepBits, plus a distance. The distance is from
 // the previous occurrence in the chunk. Two cases need a second number:
-//   - If the distance is far or more, the first number has far. The second number is the distance.
+//   - If the distance is at least the constant far, the first number has far. The second number is the distance.
 //   - If a chunk begins, the first number has noTerm and far. The second number is the ordinal of the chunk.
 type occurrences struct {
 	pages   []offheap.List[uint32] // the last one is open

@@ -333,8 +333,8 @@ func (r *Reader) EachID(f func(id []byte, ordinal uint32) error) error {
 	return c.err
 }
 
-// EachShared calls f for every identifier that is in both a and b, with its ordinals. It skips ranges of identifiers.
-// If all identifiers of a come before those of b, one look-up is enough.
+// EachShared calls f for every identifier that is in both a and b, with its ordinals. It skips ranges of identifiers,
+// so one look-up is enough if all identifiers of a come before those of b.
 func EachShared(a, b *Reader, f func(inA, inB uint32)) error {
 	x, y := tableCursor{}, tableCursor{}
 	x.reset(a.ids)
@@ -356,7 +356,8 @@ func EachShared(a, b *Reader, f func(inA, inB uint32)) error {
 	return errors.Join(x.err, y.err)
 }
 
-// documents returns the table of documents. A file whose two tables are equal has only the table of identifiers.
+// documents returns the table of documents. If this table equals the table of identifiers, the file has only the
+// latter, and documents returns it.
 func (r *Reader) documents() *table {
 	if r.docs.count == 0 {
 		return r.ids

@@ -12,8 +12,8 @@ type Depth struct{ Ten, Hundred int }
 
 // At returns the depth of a search for k chunks:
 //   - up to k = 10: Ten
-//   - from 10 to 100: between Ten and Hundred, as a power of k
-//   - above 100: Hundred, times k/100; this is more than a search needs
+//   - from 10 to 100: rises from Ten to Hundred, as a power of k
+//   - above 100: Hundred times k/100, which is more than a search needs
 //
 // The result is at least k.
 func (d Depth) At(k int) int {

@@ -2,7 +2,8 @@
 // which encodes vectors, and [Set], the vectors of one field of one segment. A Set can be searched.
 //
 // A vector is stored as a code and a row. The code has the signs, one bit for each dimension. The row has the
-// magnitudes, one byte for each dimension. Before that, a rotation spreads the information over all dimensions.
+// magnitudes, one byte for each dimension. Before a vector is encoded, a rotation spreads its information over all
+// dimensions.
 //
 // A search has two steps. First it compares the query, as 4-bit numbers, with every code. The best rows survive. Then
 // it compares the query with the code and row of each survivor, at nine bits for each dimension. The number of

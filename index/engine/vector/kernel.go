@@ -7,7 +7,11 @@ import (
 )
 
 // A kernel has the inner loops of searches for one kind of processor. All kernels compute the same integers as the
-// plain Go kernel.
+// plain Go kernel. A function in assembly gets a pointer to the start of each slice, and some of these counts:
+//   - words: the length of a code, or of mask, in words of 64 bits
+//   - groups: len(mask)
+//   - fours: len(mask)/4
+//   - count: len(index)
 type kernel struct {
 	name string
 	// scan estimates the similarity of len(mask) groups of GroupRows vectors, and writes the estimates to out. It sets

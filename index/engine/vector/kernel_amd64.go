@@ -55,6 +55,8 @@ func dotWith(dot func(out *int32, rows *byte, index *uint32, codes *byte, number
 	}
 }
 
+// These functions are in assembly; for their parameters, see the type kernel.
+
 //go:noescape
 func scanAVX512(out *int32, mask *byte, codes *byte, tables *byte, words, groups int, least int32)
 

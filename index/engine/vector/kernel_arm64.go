@@ -17,6 +17,8 @@ func scanWith(scan func(out *int32, mask *byte, codes *byte, planes *uint64, wor
 	}
 }
 
+// These functions are in assembly; for their parameters, see the type kernel.
+
 //go:noescape
 func scanNEON(out *int32, mask *byte, codes *byte, planes *uint64, words, groups int, least int32)
 

@@ -25,7 +25,7 @@ type Set struct {
 	Count   int    // rows
 	Chunks  int    // ordinals are below it
 	Owned   int    // number of chunks with rows
-	Codes   []byte // CodeBytes: PutCode determines the place of a row's code
+	Codes   []byte // CodeBytes bytes; PutCode determines the place of a row's code
 	Rows    []byte // Count x RowBytes
 	Scales  []byte // Count float32
 	// Owners has the ordinal of each row's chunk, OwnerBytes each. The ordinals never fall.

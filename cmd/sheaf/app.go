@@ -38,7 +38,7 @@ type app struct {
 }
 
 // streams are the input, output and error streams of the process. out and err are the output and error streams with
-// their colors and widths. Before settings is called, they use default colors.
+// their colors and widths. Until [app.settings] loads the settings, the colors are the defaults.
 type streams struct {
 	stdin            io.Reader
 	stdout           *bufio.Writer
@@ -72,8 +72,8 @@ func (a *app) describeStreams(color string) {
 
 func (a *app) flush() error { return a.stdout.Flush() }
 
-// settings returns the settings of the folder dir, with the flags of cmd. It loads them once, and then prints notices
-// about ignored settings.
+// settings returns the settings of the folder dir, with the flags of cmd. The first call loads the settings and prints
+// notices about ignored settings.
 func (a *app) settings(cmd *cobra.Command, dir string) (*config.Config, error) {
 	if a.config != nil {
 		return a.config, nil
@@ -222,7 +222,7 @@ func isYes(answer string) bool {
 	return strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes")
 }
 
-// contextReader is standard input. Its Read returns when ctx ends. A plain read would go on after a signal.
+// contextReader is standard input. Its Read returns when ctx ends, because a plain read would wait on after a signal.
 type contextReader struct {
 	ctx   context.Context
 	input io.Reader

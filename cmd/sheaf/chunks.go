@@ -171,9 +171,9 @@ func (r *chunksRun) run(cmd *cobra.Command, args []string) (err error) {
 	return r.end()
 }
 
-// chunksRoot returns the absolute root folder; paths in identifiers are relative to it. It is the flag root, else the
-// only argument if that is a folder, else the current folder. For one file outside the current folder, it is the file's
-// folder.
+// chunksRoot returns the absolute root folder; paths in identifiers are relative to it. The root is the value of the
+// flag root. Without this flag, it is the argument if the only argument is a folder, else the current folder. For a
+// single file outside the current folder, the root is the file's folder.
 func chunksRoot(args []string, root string) (string, error) {
 	if root != "" || len(args) != 1 {
 		return collection.RealFolder(root)
@@ -256,8 +256,8 @@ func (r *chunksRun) recordSkip(path string, k *catalog.Skip) {
 	}
 }
 
-// cutNamed cuts a file that an argument names. It skips a binary or too large file, and counts it as unread. Then the
-// command fails at the end.
+// cutNamed cuts a file that an argument names. It skips a binary or too large file, and counts it as unread, so the
+// command fails at its end.
 func (r *chunksRun) cutNamed(path string, size int64) (err error) {
 	left := &catalog.Skip{Reason: ingest.ReasonTooLarge,
 		Detail: fmt.Sprintf("%d bytes, the limit is %d", size, r.config.MaxFileSize)}

@@ -116,7 +116,7 @@ func (a *app) completeParameters(cmd *cobra.Command, args []string, _ string) ([
 
 // scriptFixes are replacements in cobra's completion scripts, by shell: old text, then new text. Cobra's scripts
 // evaluate the words on the command line, so a query such as $(rm x) would run a command. In PowerShell, a parenthesis
-// or a brace can start a command too. The script therefore completes nothing after these characters.
+// or a brace can start a command too. The script for PowerShell therefore completes nothing after these characters.
 var scriptFixes = map[string][][2]string{
 	"bash": {{`    out=$(eval "${requestComp}" 2>/dev/null)
 `, `    if [[ ${requestComp} == *[\` + "`" + `\(\<\>]* || ${requestComp} == *'${'[[:space:]\|]* ]]; then

@@ -38,7 +38,8 @@ type judgedJSON struct {
 	Datasets []judgedDatasetJSON `json:"datasets"` // the quality for each data set
 }
 
-// judgedDatasetJSON says how well a calibration works for one data set when it was learned from the others.
+// judgedDatasetJSON says how well a calibration works for one data set. The calibration was learned from the other
+// sets.
 type judgedDatasetJSON struct {
 	Dataset string `json:"dataset"` // the name of the data set
 	confidence.Quality

@@ -46,7 +46,7 @@ func keyHelp() string {
 	return strings.Join(lines, "\n")
 }
 
-// setIn adds to err the place that sets key, if this is a file or an environment variable.
+// setIn adds to err the file or environment variable that sets key. If neither sets key, err stays unchanged.
 func setIn(c *config.Config, key string, err error) error {
 	origin := c.Origin(key)
 	if err == nil || origin.Source == config.SourceDefault || origin.Source == config.SourceFlag {
@@ -262,7 +262,8 @@ func (w *whichFile) addFlags(cmd *cobra.Command) {
 }
 
 // file returns the settings file to write key to, and whether it is the project's file in the command's folder. Without
-// these flags, the key store goes into the project's file, other keys into the user's file. Both flags are an error.
+// these flags, the key "store" goes into the project's file, and other keys go into the user's file. Both flags are an
+// error.
 func (w whichFile) file(a *app, key string) (name string, inProject bool, err error) {
 	if w.project && w.user {
 		return "", false, sheaf.Invalidf("--project and --user name different files: give one of them")
@@ -337,7 +338,7 @@ func (a *app) elsewhereSet(err error, c *config.Config, key *config.Key) error {
 
 // writeSetting changes a key with the function write, in the file that w chooses. It returns the name of the file, and
 // approves the changed file of a project: see writeApproved. If the folder now uses another store, it prints a note
-// about documents that stay in the old one.
+// about documents that stay in the old store.
 func (a *app) writeSetting(cmd *cobra.Command, w whichFile, key string,
 	write func(file string, inProject bool) error) (file string, err error) {
 	file, inProject, err := w.file(a, key)
@@ -394,8 +395,8 @@ func sensitive(file string) (content []byte, found []string, err error) {
 }
 
 // checkNamed returns an error if value names a missing profile or an invalid address, because every later command would
-// fail. If everywhere is true, the setting applies to all folders. An address with a place in the store is then an
-// error too: see errOnePlace.
+// fail. If everywhere is true, the setting applies to all folders. In this case, checkNamed also refuses an address
+// with a place in the store: see errOnePlace.
 func checkNamed(key, value string, everywhere bool) error {
 	var err error
 	var t *storeurl.Target

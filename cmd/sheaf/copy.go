@@ -148,8 +148,8 @@ func (a *app) copyTo(cmd *cobra.Command, o *copyOptions) error {
 	})
 }
 
-// checkGiven checks the stores of `sheaf copy --given`. It returns an error if the source is also the target. Another
-// error is a source in --from that the index never used.
+// checkGiven checks the stores of `sheaf copy --given`. It returns an error if the source is also the target, or if the
+// index never used the source.
 func (a *app) checkGiven(folder string, c *config.Config, o *copyOptions) error {
 	base, _, err := a.finder(c).Find(a.workFolder(folder))
 	if err != nil {
@@ -388,8 +388,8 @@ func (s *session) copyState(from string) (copyState, error) {
 	return copyState{From: from}, nil
 }
 
-// stageCatalog copies the catalog of the index in dir to a new folder beside the catalog, and returns this folder. Then
-// replaceCatalog only has to rename folders.
+// stageCatalog copies the catalog of the index in dir to a new folder beside the catalog, and returns this folder. The
+// copy is complete before replaceCatalog renames the folders.
 func stageCatalog(dir string) (staged string, err error) {
 	staged = location.CatalogDir(dir) + ".copy"
 	if err := os.RemoveAll(staged); err != nil {

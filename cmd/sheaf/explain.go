@@ -146,8 +146,8 @@ func (s *session) explain(ctx context.Context, q collection.SearchRequest, full 
 	return err
 }
 
-// printSummary writes the reasons for a score for people. It breaks lines between reasons; if that makes more than
-// three lines, between words.
+// printSummary writes the reasons for a score for people. It breaks lines between reasons. If this makes more than
+// three lines, it breaks lines between words instead.
 func (s *session) printSummary(reasons []sheaf.Reason, indent int) {
 	text := wording.Clean(sheaf.SummaryText(reasons))
 	lines := summaryLines(strings.SplitAfter(text, "; "), indent)
@@ -264,7 +264,8 @@ func rankIn(r sheaf.Ranking, id sheaf.ID) int {
 	return slices.IndexFunc(r, func(h sheaf.Hit) bool { return h.ID == id }) + 1
 }
 
-// shortID shortens an ID for display. It removes the name of the only tree, or of the only tree with files.
+// shortID shortens an ID for display. If there is only one tree, or only one tree with files, it removes the name of
+// this tree.
 func (s *session) shortID(id sheaf.ID) string {
 	text, trees := string(id), s.View.Settings().Trees
 	if len(trees) > 1 {

@@ -23,8 +23,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// exports are the files that sheaf export can write, one per subcommand. address is the default of its flag --for, and
-// kinds are the kinds of store that it accepts.
+// exports are the files that sheaf export can write, one per subcommand. address is the default of the subcommand's
+// flag --for. The subcommand accepts the kinds of store in kinds.
 var exports = []struct {
 	name, address, about string
 	kinds                []string

@@ -85,8 +85,8 @@ func (s *httpServer) close() error {
 	return err
 }
 
-// serveUntil serves until ctx ends, then waits for running requests and returns nil. If the server fails before, it
-// returns the server's error.
+// serveUntil serves until ctx ends, then waits for running requests and returns nil. If the server fails before ctx
+// ends, serveUntil returns the server's error.
 func serveUntil(ctx context.Context, listener net.Listener, handler http.Handler) error {
 	s := startServer(listener, handler)
 	return errors.Join(s.wait(ctx), s.close())

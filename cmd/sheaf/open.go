@@ -72,8 +72,8 @@ func (a *app) open(cmd *cobra.Command, o openOptions) (*session, error) {
 	return a.openIndex(cmd.Context(), folder, where, o, nil)
 }
 
-// place finds the index for a folder. The result in is the folder that the command works on: see workFolder. The index
-// at the place where may be missing.
+// place finds the index for a folder. The result in is the folder that the command works on: see workFolder. The result
+// where is the place of the index, which may be missing.
 func (a *app) place(folder string) (in string, where location.Location, err error) {
 	in = a.workFolder(folder)
 	where, notices, err := a.finder(a.config).Find(in)
@@ -91,8 +91,8 @@ const (
 	serverGCPercent = 300
 )
 
-// openIndex opens the index at the place where. If o says so, it updates the index. If the function check is not nil,
-// openIndex calls check before it writes.
+// openIndex opens the index for folder, whose place is the parameter where. If o asks for an update, openIndex updates
+// the index. Before openIndex writes, it calls check, unless check is nil.
 func (a *app) openIndex(ctx context.Context, folder string, where location.Location, o openOptions,
 	check func(*session) error) (*session, error) {
 	s := a.newSession(folder, where)

@@ -138,8 +138,8 @@ func kindOf(address string) string {
 	return kind
 }
 
-// countedAlike returns the value of the setting bm25 for a comparison of two kinds of store. If one of them is the
-// engine, it then counts words like the other store. For two servers the value has no effect.
+// countedAlike returns the value of the setting bm25 for a comparison of two kinds of store. With this value, the
+// engine counts words like the other store. If neither store is the engine, the value has no effect.
 func countedAlike(first, other string) string {
 	switch parity.Engine {
 	case first:

@@ -14,13 +14,15 @@ import (
 )
 
 // printExplanation prints the arithmetic of a score. Each line has one number with its formula. If a formula is too
-// long for a line, it follows on the next lines, indented. It omits steps without effect, such as a factor of 1.
+// long for a line, its parts follow on the next lines, indented. printExplanation omits steps without effect, such as a
+// factor of 1.
 func printExplanation(w io.Writer, out *terminal.Output, e sheaf.Explanation, indent int) {
 	a := formulaPrinter{w: w, out: out}
 	a.print(plainly(e), indent)
 }
 
-// formulaPrinter prints explanations. If a number occurs in several formulas, it prints the parts of this number once.
+// formulaPrinter prints explanations. If several formulas contain a number, the printer prints the parts of this number
+// once.
 type formulaPrinter struct {
 	w         io.Writer
 	out       *terminal.Output

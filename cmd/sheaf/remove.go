@@ -35,8 +35,8 @@ before the colon.`,
 	return a.withJSON(cmd)
 }
 
-// otherFolders returns the folders of the index without those in the list names. It returns an error if a folder in
-// the list is unknown or is the main folder.
+// otherFolders returns the folders of the index, except those that names lists. It returns an error if names lists an
+// unknown folder or the main folder.
 func (s *session) otherFolders(names []string) ([]catalog.Tree, error) {
 	trees := s.Trees()
 	for _, name := range names {

@@ -75,9 +75,9 @@ type eventSource interface {
 	Damage() error
 }
 
-// untilReplaced waits until the index must be opened again, and returns the reason as an error. The index was remade,
-// needs a repair, or should have another language. While a damaged index cannot be repaired yet, untilReplaced keeps
-// waiting. When ctx ends, it returns nil.
+// untilReplaced waits until the index was remade, needs a repair, or should have another language. It returns an error
+// with this reason, so that the caller opens the index again. While a damaged index cannot be repaired yet,
+// untilReplaced keeps waiting. When ctx ends, it returns nil.
 func (s *session) untilReplaced(ctx context.Context, door eventSource) error {
 	damaged, rested := door.Damaged(), (<-chan time.Time)(nil)
 	for {

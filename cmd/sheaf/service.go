@@ -159,7 +159,8 @@ func serveArguments(folder, index string, flags *pflag.FlagSet) []string {
 	return args
 }
 
-// command makes a subcommand that calls run with the installed service. Without one, the subcommand returns an error.
+// command makes a subcommand that calls run with the installed service. If the service is not installed, the subcommand
+// returns an error.
 func (o *serviceOptions) command(use, short string, run func(service.Service) error) *cobra.Command {
 	return &cobra.Command{
 		Use:   use,

@@ -302,7 +302,8 @@ func rounded(confidence *float64) *float64 {
 	return &c
 }
 
-// usualLimit returns the limit in the settings. If no setting gives a limit, it returns the limit of the profile.
+// usualLimit returns the limit in the settings. If no setting gives a limit but the profile does, usualLimit returns
+// the limit of the profile.
 func usualLimit(c *config.Config, p *profile.Profile, set map[string]string) int {
 	if n := p.DefaultLimit(set); n > 0 && c.Origin("limit").Source == config.SourceDefault {
 		return n
@@ -310,8 +311,8 @@ func usualLimit(c *config.Config, p *profile.Profile, set map[string]string) int
 	return c.Limit
 }
 
-// profileOf returns the profile in force, and the parameters in set as a map. If no setting gives a limit, it sets the
-// limit in the settings to the profile's limit.
+// profileOf returns the profile in force, and the parameters in set as a map. It also sets s.config.Limit to the result
+// of usualLimit.
 func (s *session) profileOf(set []string) (*profile.Profile, map[string]string, error) {
 	p, err := s.loadTuned(s.config.Profile)
 	if err != nil {

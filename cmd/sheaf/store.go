@@ -63,7 +63,7 @@ func countsAs(kind string) string {
 	return config.BM25Exact
 }
 
-// gatherMemory limits the chunks that the engine collects in memory, in bytes. At this size it writes them to the disk.
+// gatherMemory limits the chunks in memory, in bytes. At this size, the engine writes the collected chunks to the disk.
 const gatherMemory = 48 << 20
 
 func engineOptions(c *config.Config) embedded.Options {
@@ -84,10 +84,10 @@ const (
 	// queryTimeout is the longest time that a query waits for a model server. In this time, a server can load a model and
 	// embed one short text.
 	queryTimeout = 5 * time.Second
-	// hastyBatch is the number of passages in one request to a model server while queries wait. The server embeds them in
-	// about the time of one query.
+	// hastyBatch is the number of passages in one request to a model server with collection.Hasty. The server embeds so
+	// few passages in about the time of one query.
 	hastyBatch = 16
-	// serverRest is the time after a failure in which queries do not ask the model server.
+	// serverRest is the time for which queries do not ask the model server after a failure.
 	serverRest = 30 * time.Second
 )
 

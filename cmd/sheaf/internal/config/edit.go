@@ -54,8 +54,8 @@ func Unset(path, name string) error {
 	})
 }
 
-// edit changes the lines of a file with the function change. It parses the result, and returns an error if another key
-// than name changed. After any error, the file stays unchanged.
+// edit changes the lines of a file with the function change. It parses the result, and returns an error if any key
+// except the one called name changed. After any error, the file stays unchanged.
 func edit(path, name string, change func(p *parsed, lines []string) ([]string, error)) error {
 	content, err := readSmall(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -129,8 +129,8 @@ func scalarText(key *Key, values []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// plain matches the texts that YAML reads as text even without quotes. The exceptions are the words in reserved, which
-// YAML may read as booleans or null.
+// plain matches texts that need no quotes in YAML, except the words in reserved. YAML may read these words as booleans
+// or null.
 var (
 	plain    = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*$`)
 	reserved = []string{"true", "false", "null", "yes", "no", "on", "off"}

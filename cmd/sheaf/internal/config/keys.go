@@ -138,11 +138,11 @@ const (
 
 // These are the values of the setting bm25, which says how the engine counts words.
 const (
-	// BM25Exact counts every term of a text. The idf counts the chunks that have the field.
+	// BM25Exact uses the exact length of a text, and an idf over the chunks that have the field.
 	BM25Exact = "exact"
 	// BM25Lucene rounds the lengths of texts as OpenSearch and Elasticsearch do.
 	BM25Lucene = "lucene"
-	// BM25Weaviate is like BM25Exact, but the idf counts all chunks.
+	// BM25Weaviate is like BM25Exact, but with an idf over all chunks.
 	BM25Weaviate = "weaviate"
 )
 
@@ -194,7 +194,7 @@ type Key struct {
 	trust func(value any, dir string) string
 }
 
-// choosesModel is the reason why a model's name in a stranger's file needs approval. Models cost money.
+// choosesModel is the reason why a model's name in a stranger's file needs approval: using a model may cost money.
 const choosesModel = "it chooses what your endpoint is asked for"
 
 var keys = []Key{

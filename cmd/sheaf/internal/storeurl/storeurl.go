@@ -7,9 +7,9 @@
 //	vespa://host:8080/schema?config=host:19071
 //
 // A scheme that ends with "+https", such as opensearch+https, uses TLS; postgres has no such scheme. Commas separate
-// several hosts, as in opensearch://one:9200,two:9200/index: if one host does not answer, the next host is used. An
-// omitted index, schema or class has a default name, from the name of the collection. An address never contains
-// passwords or keys.
+// several hosts, as in opensearch://one:9200,two:9200/index: if one host does not answer, the next host is used. If the
+// address omits the index, schema or class, Parse makes its name from the name of the collection. An address never
+// contains passwords or keys.
 package storeurl
 
 import (

@@ -91,9 +91,9 @@ const (
 	passed
 )
 
-// get returns the answer of a question from the cache, or from another request that is computing it. If from is
-// computed, there is no answer, and the caller must compute it. Other requests may wait for this answer: if own is not
-// nil, the caller must call finish with own.
+// get returns the answer of a question from the cache, or from another request that is computing it. If the result from
+// is the value computed, a is nil, and the caller must compute the answer. Other requests may wait for this answer: if
+// own is not nil, the caller must call finish with own.
 func (s *answers) get(key answerKey) (a *answer, from origin, own *flight) {
 	defer func() { s.counts[from].Add(1) }()
 	if a := s.lookUp(key.cursor()); a != nil && a.key == key {
@@ -134,7 +134,7 @@ func (s *answers) lookUp(key cursorKey) *answer {
 }
 
 // put caches an answer, unless the answer is larger than the whole cache. With forCursor, put caches a larger answer
-// too. It stays until the next call of put, so that its cursor works.
+// too. The larger answer stays until the next call of put, so that its cursor works.
 func (s *answers) put(a *answer, forCursor bool) {
 	bytes := a.bytes()
 	if forCursor {

@@ -390,13 +390,14 @@ func (t *trial) request() SearchRequest {
 	return q
 }
 
-// refused reports whether an error reveals no document: the profile cannot run, or a stage refuses the query.
+// refused reports whether err only refuses the request, as unsupported, not found or invalid. Such an error reveals no
+// document, so the audit goes on.
 func refused(err error) bool {
 	return errors.Is(err, sheaf.ErrUnsupported) || errors.Is(err, sheaf.ErrNotFound) || errors.Is(err, sheaf.ErrInvalid)
 }
 
-// search asks the same question three times: as a caller who sees everything, then twice as the restricted caller. So
-// it checks cached answers too.
+// search asks the same question three times: as a caller who sees everything, then twice as the restricted caller. The
+// second answer may come from the cache, so search checks cached answers too.
 func (t *trial) search() error {
 	q := t.request()
 	all, err := t.c.For(access.Unrestricted())

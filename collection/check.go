@@ -154,14 +154,14 @@ const countBatch = 1000
 type Reach struct {
 	Found   int
 	Missing []sheaf.ID
-	// Unreached is the number of passages that the server stores but that search by meaning does not find. Only chunks in
-	// doubtful may have such passages.
+	// Unreached is the number of passages that search by meaning does not find, although the server stores them. Only
+	// chunks in the list doubtful may have such passages.
 	Unreached int
 	doubtful  []sheaf.ID
 }
 
-// SearchOurs searches the server for every chunk of the catalog, by ID and tree. Comparing total numbers is not
-// enough: chunks of other folders on the server could hide that some are missing.
+// SearchOurs searches the server for every chunk of the catalog, by ID and tree. Comparing total numbers is not enough:
+// the total may be right because chunks of other folders replace missing ones.
 func (x *Index) SearchOurs(ctx context.Context) (*Reach, error) {
 	out := &Reach{}
 	inspector, _ := x.Backend.(store.Inspector)
@@ -217,7 +217,7 @@ func (x *Index) SearchOurs(ctx context.Context) (*Reach, error) {
 // errStrays means that the server has stray documents: see strays.
 var errStrays = errors.New("chunks of no document")
 
-// ErrUnreached means that the server stores passages that search by meaning does not find.
+// ErrUnreached means that search by meaning does not find some passages, although the server stores them.
 var ErrUnreached = errors.New("passages that no search by meaning finds")
 
 // OnlyStrays reports whether all faults are chunks on the server that belong to no document of this folder. Indexing

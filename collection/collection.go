@@ -69,8 +69,8 @@ type Options struct {
 	Model model.Embedder
 	// Rerank scores the first results again, for profiles that rerank. Without a reranking model, Rerank is nil.
 	Rerank model.Reranker
-	// Profiles finds ranking profiles by name. ProfileDirs are the folders whose profiles lists show beside the
-	// built-in ones. If Profiles is nil, New sets it to profile.In(ProfileDirs...).
+	// Profiles finds ranking profiles by name. ProfileDirs are folders with more profiles: lists of profiles show these
+	// too. If Profiles is nil, New sets it to profile.In(ProfileDirs...).
 	Profiles    profile.Source
 	ProfileDirs []string
 	// Tuned is the folder of the profiles that were tuned for this index, or "".
@@ -93,7 +93,7 @@ type Options struct {
 	CacheBytes int64
 	// Now returns the current time; nil is time.Now.
 	Now func() time.Time
-	// Work calls Notice with errors that belong to no request. Notice may be nil.
+	// [Collection.Work] calls Notice with errors that belong to no request. Notice may be nil.
 	Notice func(error)
 }
 
@@ -122,7 +122,7 @@ type health struct {
 	replace, damage   context.CancelCauseFunc
 }
 
-// watchHealth creates the contexts replaced and damaged, which noteDamage cancels.
+// watchHealth creates the two contexts of h. noteDamage cancels them.
 func (h *health) watchHealth() {
 	h.replaced, h.replace = context.WithCancelCause(context.Background())
 	h.damaged, h.damage = context.WithCancelCause(context.Background())
@@ -454,7 +454,7 @@ func (c *Collection) Coming(ctx context.Context) bool {
 	return err != nil && !errors.Is(err, catalog.ErrGone)
 }
 
-// profileCache keeps each profile for a short time. So requests share the files, and edits take effect soon.
+// profileCache keeps each profile for a short time, so that few requests read files, and edits take effect soon.
 type profileCache struct {
 	mu     sync.Mutex
 	loaded map[string]loadedProfile

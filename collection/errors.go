@@ -79,11 +79,11 @@ func inField(field string, err error) error {
 	return &FieldError{Field: field, Err: sheaf.WithCategory(sheaf.ErrInvalid, err)}
 }
 
-// inParameters works like inNamed for the field parameters.
+// inParameters works like inNamed for the field "parameters".
 func inParameters(err error) error { return inNamed("parameters", err) }
 
-// inNamed works like inField for an error of a profile. If one parameter or setting in the field is wrong, the name
-// becomes field/parameter.
+// inNamed works like inField for an error of a profile. If err is a [profile.ParameterError], the field becomes
+// field/NAME, with the name of the parameter. If err is [profile.ErrTogether], the category is ErrConflict.
 func inNamed(field string, err error) error {
 	if wrong, ok := errors.AsType[*profile.ParameterError](err); ok {
 		field += "/" + pointerEscapes.Replace(wrong.Name)

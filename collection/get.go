@@ -375,8 +375,8 @@ func (r *Reader) Context(ctx context.Context, name string, content []byte, q Sea
 	return r.like(ctx, salientText(&doc, &doc.Chunks[0], content), self, q)
 }
 
-// salientText returns the text of a chunk. Its Titles are the titles above the chunk and of its subsections, and the
-// texts of its links. For a document, they include aliases and tags.
+// salientText returns the text of a chunk. Titles has the titles above the chunk, the titles of its subsections, and
+// the texts of its links. For a document, Titles also has aliases and tags.
 func salientText(doc *sheaf.Document, c *sheaf.Chunk, content []byte) salient.Text {
 	where := c.Span
 	where.Start = min(max(where.Start, doc.Frontmatter.End), where.End)

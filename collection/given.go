@@ -78,10 +78,10 @@ func (g *givenState) breaks() {
 	}
 }
 
-// Write makes changes for a caller: all of them or none. When Write returns, the changes are durable and searchable. At
-// most one key may be given; it makes the request safe to repeat. A store without transactions may accept only some of
-// the changes; the error is then a [RejectedError]. A caller with a tenant writes to the tree with the tenant's name. A
-// caller without a tenant writes to catalog.FreeTree. A tenant with the name of this tree cannot write.
+// Write makes changes for a caller. It makes all changes or none, except in a store without transactions. If such a
+// store accepts only some changes, the error is a [RejectedError]. When Write returns nil, the changes are durable and
+// searchable. The first [Key] makes the request safe to repeat; Write ignores other keys. [MayWrite] says who may
+// write, and to which tree.
 func (c *Collection) Write(ctx context.Context, grant access.Grant, changes []Change, keys ...Key) ([]Stored, error) {
 	changes, err := c.checkChanges(&grant, changes)
 	if err != nil {
@@ -205,13 +205,13 @@ func (c *Collection) checkChanges(grant *access.Grant, given []Change) ([]Change
 }
 
 // MayWrite returns nil if a tenant can write documents to a collection with these settings, or else the reason. A
-// tenant writes to the tree that has the tenant's name. It cannot write in these cases:
+// tenant writes to the tree that has the tenant's name. A tenant cannot write in these cases:
 //   - A folder uses the tree.
-//   - The name is [catalog.FreeTree].
-//   - No ID can begin with the name.
+//   - The tenant's name is [catalog.FreeTree].
+//   - No ID can begin with the tenant's name.
 //
-// The tenant "" means callers without a tenant: they write to [catalog.FreeTree], unless a folder uses this tree.
-// access.All means callers of every tenant, and MayWrite returns nil.
+// Callers without a tenant have the tenant "". They can write to [catalog.FreeTree], except if a folder uses this tree.
+// For access.All, which means all tenants, MayWrite returns nil.
 func MayWrite(tenant string, settings catalog.Settings) error {
 	switch {
 	case tenant == "" && settings.Root(catalog.FreeTree) != "": // a folder has this tree in an index of an earlier version
@@ -360,8 +360,9 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change, e entry) ([
 // A change calls crashPoint at named points. Tests kill the process at these points.
 var crashPoint = func(string) {}
 
-// refuse restores the earlier versions of documents in intake.db. Their changes were accepted, but indexing failed with
-// the error why. If refuse cannot write intake.db now, the changes stay there, and recovery indexes them later.
+// refuse restores the earlier versions of documents in intake.db, because accepted changes could not be indexed. The
+// parameter why is the error of indexing. If refuse cannot write intake.db now, the changes stay there, and recovery
+// indexes them later.
 func (c *Collection) refuse(changes []Change, e entry, why error) error {
 	crashPoint("in refuse")
 	view := c.o.Catalog.View()
@@ -403,8 +404,8 @@ func (c *Collection) index(ctx context.Context, puts []ingest.Given, deletes []s
 	return fromRemote(store.Gone(err))
 }
 
-// applyPatch returns the stored document with the changes of the patch p. It does not check whether grant may write. A
-// document that grant does not see is an error like a missing document.
+// applyPatch returns the stored document with the changes of the patch p. It does not check whether grant may write. If
+// grant does not see the document, the error is the same as for a missing document.
 func (c *Collection) applyPatch(grant *access.Grant, id sheaf.ID, p *DocumentPatch) (*DocumentInput, error) {
 	view := c.o.Catalog.View()
 	defer view.Close()

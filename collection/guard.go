@@ -20,8 +20,8 @@ import (
 )
 
 // guard is the access check of a Reader. A Reader reads the store and the catalog only through its guard. The guard
-// adds the grant's filter to every request to the store, and hides documents of the catalog. For restricted callers,
-// it counts words over visible documents only: another idf would reveal words of hidden documents.
+// adds the grant's filter to every request to the store, and hides documents of the catalog. For restricted callers, it
+// counts words over visible documents only. An idf over all documents would reveal words of hidden ones.
 type guard struct {
 	view      *catalog.View
 	store     store.Backend
@@ -221,7 +221,8 @@ func (g *guard) CountAll(ctx context.Context, reqs []store.Request) ([]int, erro
 // the counts of the query's words, and every snippet needs the same counts.
 const maxCounts = 20_000
 
-// repeats reports whether to cache the count of a request: the request searches all fields and has no filter.
+// repeats reports whether to cache the count of a request. This is so if the request searches all fields without a
+// filter.
 func repeats(req *store.Request) bool {
 	return req.Filter == nil && req.Within == nil && req.Text != nil && req.Text.Combine == store.CombineBM25F &&
 		len(req.Text.Fields) == len(sheaf.Fields)

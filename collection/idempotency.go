@@ -150,8 +150,8 @@ func (e entry) end(tx *intake.Tx, results []Stored, now time.Time) error {
 	return e.key.putResults(tx, keyRecord{Done: true, Results: results})
 }
 
-// refuse records that the index refused the change. For a task, failure is the reason, and the task has failed. If
-// failure is "", the task runs again. A key is removed, so the request can be repeated.
+// refuse records that the index refused the change. If e has a task, the task fails with failure as the reason, or runs
+// again if failure is "". If e has only a key, refuse removes the key, so that the request can be repeated.
 func (e entry) refuse(tx *intake.Tx, failure string, now time.Time) error {
 	switch {
 	case e.task != nil && failure != "":

@@ -61,8 +61,9 @@ type Site struct {
 type IndexOptions struct {
 	// Refresh updates the index first, unless the settings forbid it.
 	Refresh bool
-	// Updates means that the command exists to update the index. If the language was guessed from little text, Open
-	// then detects it again, unless the settings forbid updates. Asked makes Open detect it again in any case.
+	// Updates means that the command exists to update the index. With Updates, Open detects a language again that was
+	// guessed from little text, unless the settings forbid updates. Asked makes Open detect such a language again in any
+	// case.
 	Updates, Asked bool
 	// Whole means that the command needs an up-to-date index. An answer from the last indexing run is then an error.
 	Whole bool

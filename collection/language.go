@@ -18,8 +18,8 @@ const littleText = 16 << 10
 const guessedKey = "language_guessed"
 
 // languageOutgrown returns an error that is a reason to remake the index, or nil. The reason is that the language was
-// detected from little text, and more text now shows another language. If a server stores the chunks, it only prints a
-// notice and returns nil.
+// detected from little text, and more text now shows another language. If a server stores the chunks, languageOutgrown
+// only prints a notice and returns nil.
 func (x *Index) languageOutgrown(ctx context.Context) error {
 	if !x.languageGuessed(x.View) {
 		return nil

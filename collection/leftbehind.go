@@ -13,8 +13,8 @@ import (
 	"sheaf/internal/wording"
 )
 
-// LeftBehind returns the IDs of given documents that the store in from has and the store in to lacks. from and to are
-// folders of stores in the index: see [location.Location.Places].
+// LeftBehind returns the IDs of given documents that the first of two stores has and the second lacks. The parameters
+// from and to are the folders of the two stores in the index: see [location.Location.Places].
 func LeftBehind(from, to string) (ids []sheaf.ID, err error) {
 	there := map[sheaf.ID]bool{}
 	if err := eachGiven(to, func(id sheaf.ID) { there[id] = true }); err != nil {

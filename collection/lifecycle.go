@@ -33,7 +33,8 @@ const (
 )
 
 // OpenAgain reports whether work failed because another process remade the index. The caller then opens the index again
-// and repeats the work. tries counts the attempts. After the fifth, OpenAgain adds advice to *err and returns false.
+// and repeats the work. tries counts the attempts. After the fifth attempt, OpenAgain adds advice to *err and returns
+// false.
 func OpenAgain(err *error, tries int) bool {
 	if !errors.Is(*err, ingest.ErrRebuilt) {
 		return false
@@ -72,10 +73,10 @@ type waiting struct {
 	said  bool      // a notice was given
 }
 
-// again reports whether to repeat work that ended with err. If err does not mean that a file is locked, again returns
-// err at once. Otherwise another process writes, and again waits. It returns true when the lock is free or that process
-// has changed the catalog c. After the time need since the first wait, it returns err. After a second it calls notice,
-// which may be nil.
+// again reports whether to repeat work that ended with err. If err does not mean that another process has locked a
+// file, again returns err at once. If it does, again waits until the lock is free or the catalog c has changed, and
+// returns true. When the time need has passed since the first wait, again returns err. After a second of waiting, again
+// calls notice, unless notice is nil.
 func (w *waiting) again(ctx context.Context, err error, need time.Duration, c *catalog.Catalog,
 	notice func(format string, args ...any)) (bool, error) {
 	if !errors.Is(err, vfs.ErrLocked) {

@@ -11,7 +11,8 @@ import (
 	"sheaf/store"
 )
 
-// Local describes a person who runs a command on this machine. Requests have no size limits, and may use any column.
+// Local describes a person who runs a command on this machine. Requests of this person have no size limits, and may use
+// any column.
 type Local struct {
 	// Scope is a filter that limits every query to the folder of the person. If it is nil, there is no limit.
 	Scope sheaf.Filter

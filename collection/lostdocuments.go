@@ -37,7 +37,7 @@ func (x *Index) removeLost(ctx context.Context) error {
 }
 
 // removeStrays asks the person, then removes the stray documents of this folder from the server: see strays. It returns
-// the faults that remain. The error says why they were not removed, for example because the person refused.
+// the faults that remain. The error says why the documents were not removed, for example because the person refused.
 func (x *Index) removeStrays(ctx context.Context, faults []error) ([]error, error) {
 	lost, err := x.strays(ctx)
 	if err != nil || len(lost.ours) == 0 {
@@ -63,8 +63,8 @@ const lookedChunks = 1000
 // refuseStrangers returns an error if the server has documents of another folder. Call it before the first run. Two
 // folders in one place would count each other's words and show each other's hits. Documents under the name of this
 // folder are accepted if at least half of them have files here. They may come from another machine, or from a lost
-// catalog. Otherwise another folder has the same name, and its documents with equal paths would be overwritten.
-// refuseStrangers also warns of documents that stay in another store.
+// catalog. If fewer have files here, another folder has the same name, and its documents with equal paths would be
+// overwritten. refuseStrangers also warns of documents that stay in another store.
 func (x *Index) refuseStrangers(ctx context.Context, trees []catalog.Tree) error {
 	x.noteLeftBehind()
 	if x.Target == nil {

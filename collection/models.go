@@ -78,9 +78,9 @@ func (x *Index) NewAnalyzer(ctx context.Context) (err error) {
 }
 
 // OpenEmbedder opens the model. The index never contains vectors of two models. If the vectors are missing or of an
-// older built-in model, OpenEmbedder sets x.Outdated. The caller then remakes the index, which takes seconds. With a
-// remote model, or a store on a server, remaking may take hours. OpenEmbedder then prints how to remake the index, and
-// a person decides. If the model server does not answer during the first run, the index gets no vectors.
+// older built-in model, OpenEmbedder sets x.Outdated. The caller then remakes the index, which takes seconds. But with
+// a remote model, or a store on a server, remaking may take hours. In this case, OpenEmbedder only prints how to remake
+// the index, and a person decides. If the model server does not answer during the first run, the index gets no vectors.
 func (x *Index) OpenEmbedder(ctx context.Context) error {
 	settings := x.View.Settings()
 	made := settings.Embedder
@@ -188,8 +188,8 @@ func (x *Index) QueryVector() func(ctx context.Context, texts []string) ([][]flo
 }
 
 // rememberingEmbedder returns the model with a cache of vectors, which is a file beside the index. So each passage is
-// embedded once, even if it moves to another file. A built-in model is fast and gets no cache. Without a model, it is
-// nil.
+// embedded once, even if it moves to another file. A built-in model is fast and gets no cache. Without a model,
+// rememberingEmbedder returns nil.
 func (x *Index) rememberingEmbedder() model.Embedder {
 	if x.Embedder == nil {
 		return nil

@@ -192,7 +192,8 @@ func (c *Collection) Search(ctx context.Context, text string, change ...func(*Se
 	return r.Search(ctx, request)
 }
 
-// update updates the index. While another process writes, it waits at most NeedAnswer, for an empty index NeedFresh.
+// update updates the index. While another process writes, update waits at most NeedAnswer, or NeedFresh if the index is
+// empty.
 func (c *Collection) update(ctx context.Context) error {
 	view := c.o.Catalog.View()
 	empty := view.Docs() == 0

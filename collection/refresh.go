@@ -36,8 +36,8 @@ func moved(c *catalog.Catalog) bool {
 }
 
 // RemadeBeside reports whether a search may have failed to find documents because another process remakes the index.
-// During a remake the engine is empty for a while. If foundNothing is true, any change of the catalog since the update
-// is enough, because the remake may have ended.
+// During a remake the engine is empty for a while. If the search found nothing, any later change of the catalog gives
+// true, because the remake may have ended.
 func (x *Index) RemadeBeside(foundNothing bool) bool {
 	if x.Catalog == nil || x.want.AsIs || !x.Update || x.remaking() {
 		return false

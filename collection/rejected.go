@@ -20,8 +20,8 @@ type RejectedError struct {
 	Rejected map[sheaf.ID]error // why each document was refused
 	Changes  map[sheaf.ID]int   // the index of the change, from 0
 	Made     int                // number of changes that succeeded
-	// Lost says why the store lacks earlier versions of rejected documents too, or is nil. They stay missing until the
-	// documents are written again or the server restarts.
+	// Lost says why the store lacks earlier versions of rejected documents too, or is nil. These versions stay missing
+	// until the documents are written again or the server restarts.
 	Lost error
 }
 
@@ -118,7 +118,7 @@ func unreadable(file, why string) Skip {
 		"readable, or remove it"}
 }
 
-// unread records that a document, a task or a file cannot be read. Status shows this under the name file.
+// unread records that a document, a task or a file cannot be read. Status shows the reason why, with file as the name.
 func (c *Collection) unread(file string, why error) {
 	c.notice(why)
 	c.given.unreadable.Store(file, why.Error())

@@ -178,8 +178,8 @@ func (x *Index) dropLocked(keep bool) error {
 	return errors.Join(err, w.Close(), x.writeRecord())
 }
 
-// examine reads the undamaged parts of the catalog. Damage may hide that a given document was deleted. So it uses the
-// text of a given document only if intake.db still has the document.
+// examine reads the undamaged parts of the catalog. Damage may hide that a given document was deleted. So examine uses
+// the text of a given document only if intake.db still has the document.
 func (x *Index) examine() (*catalog.Wreck, error) {
 	dir := location.CatalogDir(x.Where.Dir)
 	w, err := catalog.Examine(vfs.Disk{}, dir, x.isGiven)
@@ -262,8 +262,8 @@ func (x *Index) keepCopy(w *catalog.Wreck) error {
 	return nil
 }
 
-// empty does one step of a rebuild if mark is the recorded next step. remove empties the engine or the server, while
-// empty holds the lock of the catalog. If another process has done the step, empty does nothing.
+// empty does one step of a rebuild if mark is the recorded next step. It calls the function remove, which empties the
+// engine or the server, with the catalog locked. If another process has done the step, empty does nothing.
 func (x *Index) empty(ctx context.Context, mark string, remove func() error) error {
 	switch {
 	case x.View.Settings().Extra[remakingKey] != mark:

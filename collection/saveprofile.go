@@ -118,7 +118,7 @@ type madeProfile struct {
 }
 
 // readMade reads a profile that SaveProfile wrote. If the file contains more, such as a comment, readMade fails,
-// because a new file would lose it.
+// because replacing the file would lose this content.
 func readMade(file, name string) (made madeProfile, err error) {
 	text, err := os.ReadFile(file)
 	if err == nil {

@@ -207,8 +207,8 @@ func nextTask(newest string, now time.Time) string {
 	return fmt.Sprintf("%0*x-%s", stampDigits, stamp, hex.EncodeToString(random))
 }
 
-// Submit accepts changes, which Work makes later. When Submit returns, the changes are durable. At most one key may be
-// given; it makes the request safe to repeat.
+// Submit accepts changes, which Work makes later. When Submit returns, the changes are durable. The first [Key] makes
+// the request safe to repeat; Submit ignores other keys.
 func (c *Collection) Submit(ctx context.Context, grant access.Grant, owner string, changes []Change,
 	keys ...Key) (*Task, error) {
 	changes, err := c.checkChanges(&grant, changes)
@@ -425,7 +425,7 @@ func (c *Collection) do(ctx context.Context, id string) {
 	c.given.queue.end(id)
 }
 
-// giveUp ends a task as failed because of why, unless the task has already ended.
+// giveUp ends a task as failed, with why as the reason, unless the task has already ended.
 func (c *Collection) giveUp(id string, why error) {
 	k, _, err := c.work(id)
 	switch {

@@ -186,7 +186,7 @@ func (k *Keys) Add(grant Grant) (key Key, secret string, err error) {
 	return key, secret, err
 }
 
-// called returns the indexes of the keys that name means: one ID, or all active keys with this name.
+// called returns indexes in keys: of the key whose ID is name, or of all active keys with this name.
 func called(keys []Key, name string, now time.Time) (at []int) {
 	for i := range keys {
 		if keys[i].ID == name && keys[i].Revoked.IsZero() {
@@ -222,7 +222,8 @@ type Named struct {
 	By string
 }
 
-// Active returns the active keys, oldest first. By is the name of the key, or its ID if the name does not identify it.
+// Active returns the active keys, oldest first. The field By of each is the name of the key, or its ID if several keys
+// match the name.
 func (k *Keys) Active() ([]Named, error) {
 	keys, err := k.List()
 	var active []Named
@@ -246,9 +247,9 @@ const (
 	lockStep     = 5 * time.Millisecond
 )
 
-// change reads the newest file, changes its keys with the function by, and replaces the whole file durably. It holds a
-// lock, so it loses no change of another process, such as a revoked key.
-func (k *Keys) change(by func([]Key) ([]Key, error)) error {
+// change reads the newest file, changes its keys with the function edit, and replaces the whole file durably. It holds
+// a lock, so it loses no change of another process, such as a revoked key.
+func (k *Keys) change(edit func([]Key) ([]Key, error)) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	path := k.path
@@ -267,7 +268,7 @@ func (k *Keys) change(by func([]Key) ([]Key, error)) error {
 	if err := k.read(); err != nil {
 		return err
 	}
-	keys, err := by(slices.Clone(k.keys))
+	keys, err := edit(slices.Clone(k.keys))
 	if err != nil {
 		return err
 	}

@@ -32,8 +32,8 @@ type meaning struct {
 	count    int // how many lines; 0 for the whole part
 }
 
-// maxFragments limits how many '#' in an address are tried as the end of the path, from the last one. A path or a
-// heading may contain '#'.
+// maxFragments limits how many '#' in an address Resolve tries as the end of the path. It begins with the last '#'. A
+// path or a heading may contain '#'.
 const maxFragments = 8
 
 // readings returns every meaning that text may have, likeliest first. There may be several, because file names may

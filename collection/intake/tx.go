@@ -133,8 +133,8 @@ func (tx *Tx) Changing() (ids []sheaf.ID) {
 	return ids
 }
 
-// Before returns the previous version of a document whose newest change the index may lack. content is nil if there was
-// no previous version. If the index has all changes of the document, ok is false.
+// Before returns the version of a document before those changes that the index may lack. content is nil if the document
+// did not exist then. If the index has all changes of the document, ok is false.
 func (tx *Tx) Before(id sheaf.ID) (content []byte, ok bool) {
 	v := tx.get(before, []byte(id))
 	if len(v) == 0 {
@@ -143,7 +143,8 @@ func (tx *Tx) Before(id sheaf.ID) (content []byte, ok bool) {
 	return slices.Clone(v), true
 }
 
-// Put writes a document, or deletes it if content is nil. It keeps the previous version for Restore.
+// Put writes a document, or deletes it if content is nil. It keeps the previous version for Restore, unless an older
+// version is kept already.
 func (tx *Tx) Put(id sheaf.ID, content []byte) error {
 	if _, changing := tx.Before(id); !changing {
 		if err := tx.put(before, []byte(id), append([]byte{}, tx.Document(id)...)); err != nil {
@@ -162,7 +163,7 @@ func (tx *Tx) Set(id sheaf.ID, content []byte) error {
 	return errors.Join(tx.put(documents, []byte(id), content), tx.put(hashes, []byte(id), hash[:]))
 }
 
-// Restore brings back the version of a document that Put kept.
+// Restore brings back the version of a document that Put kept. Without a kept version, Restore does nothing.
 func (tx *Tx) Restore(id sheaf.ID) error {
 	content, ok := tx.Before(id)
 	if !ok {

@@ -31,8 +31,8 @@ type writtenDocument struct {
 }
 
 // commit makes a batch durable: first in the store, then in the catalog. commit writes the catalog in the background,
-// while the run reads the next batch. If last is true, no batch follows. commit then also records the times of changes
-// and the list of skipped files.
+// while the run reads the next batch. If last is true, no batch follows. In this case, commit also records the times of
+// changes and the list of skipped files.
 func (r *runner) commit(ctx context.Context, last bool) error {
 	if err := r.awaitCatalog(); err != nil {
 		return err
@@ -121,8 +121,8 @@ func (r *runner) begin(ctx context.Context, waiting map[sheaf.ID]string, removed
 }
 
 // dropRejected removes from the update u the documents that the store refused. The store no longer has their earlier
-// versions. The next run reads a refused file again only if it has changed. given says that a program sent one of these
-// documents and waits for an answer. Then commit records the other documents and returns an error.
+// versions. The next run reads a refused file again only if it has changed. If given is true, a program sent one of
+// these documents and waits for an answer. In this case, commit records the other documents and returns an error.
 func (r *runner) dropRejected(partial *store.PartialError, u *catalog.Update) (given bool) {
 	for _, doc := range slices.Sorted(maps.Keys(partial.Rejected)) {
 		f, ok := r.commits.written[doc]

@@ -266,8 +266,8 @@ type legacy struct {
 // Text that is decoded with the right encoding has many letters from one such list.
 var languages = [...]struct {
 	letters string
-	// least is a percentage: how many of the characters beyond ASCII must be in letters if an encoding fits. The
-	// characters in legacy.common are an exception.
+	// An encoding fits if at least this percentage of the characters beyond ASCII is in letters. An encoding with
+	// legacy.common also fits if isCommon accepts the text.
 	least     int
 	encodings []legacy
 }{

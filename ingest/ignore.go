@@ -127,7 +127,8 @@ func (f *ignoreFile) describe(r *ignoreRule) string {
 const special = `*?[\`
 
 // patternOf converts a gitignore pattern to a regular expression. '?' and '[...]' match one character, '*' matches any
-// number, never a slash. Two or more stars between slashes match any number of folders. '\' escapes the next character.
+// number of characters, and none of these matches a slash. Two or more stars between slashes match any number of
+// folders. '\' escapes the next character.
 func patternOf(pattern string) *regexp.Regexp {
 	pattern = string([]rune(pattern)) // an invalid byte matches any invalid byte
 	var b strings.Builder
@@ -218,9 +219,9 @@ func setOf(pattern string) (set string, size int) {
 	return `[` + b.String() + `]`, len(string(runes[:i+1]))
 }
 
-// withIgnores returns the ignore files that apply in a folder: those of the folders above, and its own. If one is
-// unreadable, it returns an error. In a folder where another repository begins, git's ignore files from above do not
-// apply.
+// withIgnores returns the ignore files that apply in a folder: those of the folders above, and its own. If one of these
+// files is unreadable, it returns an error. In a folder where another repository begins, git's ignore files from above
+// do not apply.
 func (w *walker) withIgnores(dir folder, full string, entries []fs.DirEntry) ([]ignoreFile, error) {
 	ignores, added := dir.ignores, false
 	take := func(file, shown string) error {
@@ -424,8 +425,9 @@ func pathAbove(root, name string) string {
 // ignoreNames are the names of ignore files: git's, then Sheaf's. Sheaf's rules have priority.
 var ignoreNames = [...]string{".gitignore", ".sheafignore"}
 
-// ignoredBy returns the rule that excludes a file or folder, and the file of this rule. If no rule does, both are nil.
-// Rules of the options win over Sheaf's ignore files, which win over git's. Within each kind, inner folders win.
+// ignoredBy returns the rule that excludes a file or folder, and the file of this rule. If no rule excludes it, both
+// results are nil. Rules of the options win over Sheaf's ignore files, which win over git's. Within each kind, inner
+// folders win.
 func (w *walker) ignoredBy(ignores []ignoreFile, path, name string, isDir bool) (*ignoreFile, *ignoreRule) {
 	f, r := &w.exclude, w.exclude.verdict(path, name, isDir)
 	for i := len(ignores) - 1; i >= 0 && r == nil; i-- {

@@ -83,7 +83,7 @@ func withoutVectors(chunks []store.Chunk) (lacking []*store.Chunk) {
 }
 
 // embed adds vectors to the chunks of one document. byID has the chunks of doc, and suffix follows every passage. If a
-// model on a server gives no vector for a passage, doc gets a warning. For memory, see embedWindows.
+// model on a server gives no vector for a passage, doc gets a warning. The parameter memory works as in embedWindows.
 func embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, byID map[sheaf.ID]*sheaf.Chunk,
 	chunks []*store.Chunk, suffix string, memory *[]float32) (err error) {
 	defer func() {
@@ -149,8 +149,8 @@ func Answers(ctx context.Context, e model.Embedder) bool {
 }
 
 // embedWindows works like embed, for an embedder that takes whole texts. The suffix comes before the passages, because
-// such an embedder expects the shared text first. The vectors use the memory of *memory, which grows if needed. If
-// memory is nil, the vectors get new memory. A panic of the model becomes an error.
+// such an embedder expects the shared text first. embedWindows stores the vectors in the slice *memory, which grows if
+// needed. If memory is nil, it makes a new slice. A panic of the model becomes an error.
 func embedWindows(ctx context.Context, e model.WindowEmbedder, at map[sheaf.ID]*sheaf.Chunk, chunks []*store.Chunk,
 	suffix string, memory *[]float32) (err error) {
 	defer model.Caught(e.Model(), &err)
@@ -325,7 +325,8 @@ func (o *Options) withoutLists(c *sheaf.Chunk, body string) (left, words string)
 	return kept.String(), listed.String()
 }
 
-// share reports whether at least three links, and three quarters of all, share a content word that no title has.
+// share reports whether enough links have a common content word that no title has: at least three, and three quarters
+// of all.
 func (o *Options) share(links, titles []string) bool {
 	enough := func(n int) bool { return n >= 3 && n*4 >= len(links)*3 }
 	in, last := map[string]int{}, map[string]int{} // by term: how many links have it, and which link had it last
@@ -381,9 +382,9 @@ func (o *Options) writeOnce(b *strings.Builder, text string) {
 	})
 }
 
-// terms calls the function with for each word of text, with the terms of the word. It leaves out the unstemmed terms,
-// whose [analysis.Term.Form] is set. The slice terms is valid until with returns.
-func (o *Options) terms(text string, with func(word string, terms []string)) {
+// terms calls the function visit with each word of text and the terms of the word. It leaves out the unstemmed terms,
+// whose [analysis.Term.Form] is set. The slice of terms is valid until visit returns.
+func (o *Options) terms(text string, visit func(word string, terms []string)) {
 	var names []string
 	terms := o.Analyzer.Terms(nil, "")
 	o.Analyzer.Words(text, func(start, end int) bool {
@@ -393,7 +394,7 @@ func (o *Options) terms(text string, with func(word string, terms []string)) {
 				names = append(names, t.Text)
 			}
 		}
-		with(text[start:end], names)
+		visit(text[start:end], names)
 		return true
 	})
 }

@@ -107,8 +107,8 @@ func (w *waitingDocuments) takesStored(id sheaf.ID, state *catalog.FileState, o 
 }
 
 // takeStored prepares the item of a given document that is read again. It uses the document as the program sent it,
-// from Options.Kept. If Kept lacks the document, a rebuild uses the text in the catalog. Otherwise whole is false, and
-// the caller leaves the document unchanged.
+// from Options.Kept. If Kept lacks the document, a rebuild uses the text in the catalog. whole reports whether a text
+// was found. If whole is false, the caller leaves the document unchanged.
 func (r *runner) takeStored(it *item) (whole bool, err error) {
 	view := r.o.Catalog.View()
 	defer view.Close()
@@ -129,7 +129,8 @@ func (r *runner) takeStored(it *item) (whole bool, err error) {
 	return whole, nil
 }
 
-// refile records an unchanged document again, because this version of the catalog files it under other names.
+// refile records an unchanged document again, because this version of the program uses other names for documents in the
+// catalog.
 func (r *runner) refile(it *item) error {
 	rec, err := r.record(it.doc)
 	if err != nil {

@@ -282,8 +282,8 @@ func (r *runner) isPending(doc sheaf.ID) bool {
 	return r.list.indexAgain(r.pending[doc], r.o)
 }
 
-// renewTime records the new time of a file whose content is already indexed. If this time is the date of the document,
-// done is false, and the file must be indexed again.
+// renewTime records the new time of a file whose content is already indexed. If the date of the document comes from the
+// time of the file and is now wrong, done is false. The caller must then index the file again.
 func (r *runner) renewTime(it *item, c *content) (done bool, err error) {
 	rec := catalog.Record{}
 	if !it.unsure {

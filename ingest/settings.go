@@ -19,8 +19,9 @@ import (
 // again. ErrRebuilt wraps sheaf.ErrUnavailable.
 var ErrRebuilt = fmt.Errorf("%w: another process rebuilt the index", sheaf.ErrUnavailable)
 
-// RemakingKey is a key of Settings.Extra: the index is being rebuilt. With any value except RemakingDocuments, the
-// store must still be emptied. A run waits for that, because emptying would remove what the run writes.
+// RemakingKey is a key of Settings.Extra. Its value is "" unless the index is being rebuilt. With any other value
+// except RemakingDocuments, the store must still be emptied. A run waits for that, because emptying would remove what
+// the run writes.
 const (
 	RemakingKey       = "remaking"
 	RemakingDocuments = "documents"
@@ -30,14 +31,15 @@ const (
 var errEmptying = fmt.Errorf("%w: the store still holds its earlier content", ErrRebuilt)
 
 // emptyingWait is the longest time that awaitEmptied waits for another process to empty the store. emptyingStep is the
-// time between two checks. The process that rebuilds an index empties the store at once, unless it ends too early.
+// time between two checks. A second is enough, because a process that rebuilds an index empties the store at once. If
+// it takes longer, this process has probably ended too early.
 const (
 	emptyingWait = time.Second
 	emptyingStep = 20 * time.Millisecond
 )
 
-// awaitEmptied loads the newest catalog. If a rebuild must still empty the store, awaitEmptied waits for that, for at
-// most emptyingWait. Then it returns errEmptying.
+// awaitEmptied loads the newest catalog. If a rebuild must still empty the store, awaitEmptied waits. If the store is
+// not empty after emptyingWait, awaitEmptied returns errEmptying.
 func (o *Options) awaitEmptied(ctx context.Context) error {
 	for began := time.Now(); ; {
 		if err := o.Catalog.Follow(); err != nil {
@@ -75,8 +77,9 @@ func checkTrees(trees []catalog.Tree) error {
 	return nil
 }
 
-// treesNow sets o.Trees to the trees to index. These are the chosen trees with later changes of other processes, and
-// the trees of given documents. Recorded trees keep their order, so that two processes do not reorder them forever.
+// treesNow sets o.Trees to the trees to index. These are the trees that the caller chose, and the trees of given
+// documents. If another process changed trees after the caller read o.Known, treesNow keeps these changes. Recorded
+// trees keep their order, so that two processes do not reorder them forever.
 func (o *Options) treesNow(view *catalog.View) error {
 	find := func(trees []catalog.Tree, name string) int {
 		return slices.IndexFunc(trees, func(t catalog.Tree) bool { return t.Name == name })
@@ -155,8 +158,8 @@ func (l *worklist) planSettings(view *catalog.View, o *Options) error {
 }
 
 // recordMaking sets *recorded, the name of the chunker or model in the settings, to here, the name in this run. If
-// Settings has set *recorded, it stays. If the index was made with another one, recordMaking returns an error, unless
-// rebuild is true. what is "chunker" or "model", for the error.
+// o.Settings is not nil, a name in *recorded stays. If *recorded has another name than here, recordMaking returns an
+// error, unless rebuild is true. The parameter what is "chunker" or "model", for the error.
 func (o *Options) recordMaking(what string, recorded *string, here string, rebuild bool) error {
 	switch {
 	case *recorded != "" && (o.Settings != nil || *recorded == here):

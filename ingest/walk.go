@@ -509,17 +509,17 @@ func (w *Walk) Sample(n, size int) string {
 	return sample.String()
 }
 
-// These are limits of the sample of text that detects the language of a folder.
+// LanguageSample reads at most languageFiles documents, and at most languageBytes bytes of each.
 const (
 	languageFiles = 40
 	languageBytes = 4 << 10
 )
 
-// LanguageSample returns the sample for detecting the language of the folder.
+// LanguageSample returns a sample of text from which to detect the language of the folder.
 func (w *Walk) LanguageSample() string { return w.Sample(languageFiles, languageBytes) }
 
-// ReadHead reads the beginning of a file into buffer and returns the filled part. For anything else, such as a folder
-// or a pipe, it returns an error.
+// ReadHead reads the beginning of a file into buffer and returns the filled part. If name is not a regular file, but
+// for example a folder or a pipe, ReadHead returns an error.
 func ReadHead(name string, buffer []byte) ([]byte, error) {
 	f, info, err := openFile(name)
 	if err != nil {

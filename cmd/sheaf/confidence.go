@@ -38,8 +38,7 @@ type judgedJSON struct {
 	Datasets []judgedDatasetJSON `json:"datasets"` // the quality for each data set
 }
 
-// judgedDatasetJSON says how well a calibration works for one data set. The calibration was learned from the other
-// sets.
+// judgedDatasetJSON says how well a calibration from the other data sets works for one data set.
 type judgedDatasetJSON struct {
 	Dataset string `json:"dataset"` // the name of the data set
 	confidence.Quality

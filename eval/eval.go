@@ -70,7 +70,7 @@ type Run struct {
 }
 
 // perDocument is the name of a parameter of profiles that limits the results from one document. Run sets the limit to 1
-// if only documents are judged. A second result from one document would take the place of another document.
+// if only documents are judged. Otherwise a second result from one document would take the place of another document.
 const perDocument = "per_document"
 
 // Run searches for all queries of the data set with one column.

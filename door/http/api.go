@@ -57,8 +57,9 @@ const DefaultTime = 10 * time.Second
 
 // Limits limit the work of the server. 0 means the default. New returns an error for a negative value.
 type Limits struct {
-	// Body limits one body: 1 MiB by default. IngestBody limits one body with documents: 16 MiB. Bodies limits all
-	// bodies that are read at once, and also the memory for parsing bodies: 256 MiB. The unit is bytes.
+	// Body limits one body: 1 MiB by default. IngestBody limits one body with documents: 16 MiB. Bodies limits the total
+	// of all bodies that are read at once: 256 MiB. The same limit applies separately to the memory for parsing. The unit
+	// is bytes.
 	Body, IngestBody, Bodies int64
 	// Time limits the duration of a request: DefaultTime by default.
 	Time time.Duration
@@ -164,8 +165,8 @@ func (a *API) Collection(name string) (*collection.Collection, error) {
 	return nil, fmt.Errorf("%w: there is no collection %q", sheaf.ErrNotFound, name)
 }
 
-// find returns the route for a method and an escaped path, and the values of the parameters in the path. If the path
-// has no route for this method, methods lists the methods that it has.
+// find returns the route for a method and an escaped path, and the values of the parameters in the path. If no route
+// has this path and method, r is nil, and methods lists the methods of the path.
 func (a *API) find(method, path string) (r *route, values map[string]string, methods []string) {
 	if method == http.MethodHead {
 		method = http.MethodGet

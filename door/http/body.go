@@ -17,8 +17,8 @@ type sharedBody struct {
 	read, held int64
 }
 
-// smallBody is the largest size, in bytes, of a body that takes no share of the memory. Each connection has smallBody
-// bytes of memory anyway.
+// A body of at most smallBody bytes takes no share of the memory. Each connection has as much memory anyway, so such a
+// body adds little.
 const smallBody = 8 << 10
 
 // errCrowded means that the bodies of other requests use all shared memory. The client may retry.

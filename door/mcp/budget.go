@@ -58,12 +58,12 @@ func shorten(out *searchOut, words bool) {
 	out.shown = shortText(&full, out, words).content()
 }
 
-// fitting returns the part of a line around byte match that fits into the answer. price is how many bytes the part
-// takes in both forms of the answer, at most the parameter bytes. If nothing fits, it returns "" and 0.
-func fitting(text string, match, bytes int) (part string, price int) {
-	for width := (bytes - shortPrice) / 2; width >= minSnippet; width -= minSnippet / 4 {
+// fitting returns the part of a line around byte match that adds at most limit bytes to the answer. price is how many
+// bytes the part adds. The answer has the part twice: as text and as JSON. If nothing fits, fitting returns "" and 0.
+func fitting(text string, match, limit int) (part string, price int) {
+	for width := (limit - shortPrice) / 2; width >= minSnippet; width -= minSnippet / 4 {
 		part := cutAround(text, match, width)
-		if price := shortPrice + 2*(jsonSize(part)-len(`""`)); part != "" && price <= bytes {
+		if price := shortPrice + 2*(jsonSize(part)-len(`""`)); part != "" && price <= limit {
 			return part, price
 		}
 	}
@@ -76,7 +76,8 @@ func jsonSize(value any) int {
 	return len(text)
 }
 
-// shortText writes out, an answer without details, as text. The header comes from full, the answer with details.
+// shortText returns the text of the answer out, which has no details. The header comes from full, the same answer with
+// details.
 func shortText(full, out *searchOut, words bool) *textWriter {
 	var w textWriter
 	w.header(full, words)
@@ -228,8 +229,8 @@ func size(part any) float64 {
 	return Tokens(text.String() + ",")
 }
 
-// tooLong reports whether a text surely has more tokens than left. It looks only at the length of the text, because
-// [Tokens] counts at least one token for 4 bytes.
+// tooLong reports whether the number of tokens of a text is surely above left. It looks only at the length of the text,
+// because [Tokens] counts at least one token for 4 bytes.
 func tooLong(text string, left float64) bool { return float64(len(text)) > utf8.UTFMax*left }
 
 // Tokens estimates how many tokens a language model counts for a text.
@@ -242,7 +243,7 @@ func Tokens(text string) float64 {
 }
 
 // tokensOf estimates the tokens of one character, for English tokenizers. Digits and signs take more than letters, so
-// tables and code take more than prose. Words of other scripts have more tokens, so each character counts as one.
+// tables and code take more than prose. Words of other scripts have more tokens, so each character counts as one token.
 func tokensOf(r rune) float64 {
 	switch {
 	case r >= utf8.RuneSelf:

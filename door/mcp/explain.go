@@ -174,8 +174,8 @@ func depthOf(e *sheaf.Explanation) int {
 	return deepest
 }
 
-// tree writes an explanation, one part per line, indented below the part that contains it. It writes at most levels
-// levels. depth is the level of e.
+// tree writes an explanation, one part per line, indented below the part that contains it. depth is the level of e,
+// from 0, and levels is the deepest level to write.
 func (w *textWriter) tree(e *sheaf.Explanation, depth, levels int) {
 	if e == nil {
 		return

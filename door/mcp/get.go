@@ -174,7 +174,7 @@ func read(ctx context.Context, r *collection.Reader, t address.Target, o collect
 	return collection.Readable(r.Get(ctx, t.Chunk.ID, o))
 }
 
-// named returns the passage with this name. The name is an identifier, or the name of a result by nameOf.
+// named returns the passage with this name. The name is an identifier, or what nameOf returns for a result.
 func named(ctx context.Context, r *collection.Reader, name sheaf.ID) (*collection.Part, error) {
 	p, err := r.Get(ctx, name, collection.GetOptions{})
 	if !errors.Is(err, sheaf.ErrNotFound) {
@@ -187,8 +187,9 @@ func named(ctx context.Context, r *collection.Reader, name sheaf.ID) (*collectio
 	return read(ctx, r, t, collection.GetOptions{})
 }
 
-// takeBetween adds a passage and its neighbors to the answer, in document order. *left is what is left of the budget.
-// The passage uses the budget first, then the nearest neighbors. o.LeftOut counts the neighbors that do not fit.
+// takeBetween adds a passage and its neighbors to the answer, in document order. *left is the rest of the budget, in
+// tokens. The passage uses the budget first, then the nearest neighbors. o.LeftOut counts the neighbors that do not
+// fit.
 func (o *getOut) takeBetween(p *collection.Part, left *float64) {
 	at := o.take(p, left)
 	var before, after []part
@@ -224,11 +225,12 @@ func (o *getOut) leastTokens(p *collection.Part) float64 {
 	return size(&one) + extraTokens(o.Collection, p.ID) + o.nextSize(p)
 }
 
-// listShare is the share of the budget for the lists of a passage. Without it, thousands of headings could use up all.
+// listShare is the share of the budget for the lists of a passage. Otherwise thousands of headings could use up the
+// whole budget.
 const listShare = 0.25
 
-// take returns a passage with as much text as the budget allows. It subtracts the tokens from *left, what is left of
-// the budget.
+// take returns a passage with as much text as the budget allows. It subtracts the tokens of the passage from *left, the
+// rest of the budget.
 func (o *getOut) take(p *collection.Part, left *float64) part {
 	one := o.head(p)
 	*left -= o.leastTokens(p)
@@ -264,8 +266,8 @@ func (o *getOut) take(p *collection.Part, left *float64) part {
 	return one
 }
 
-// listed appends an item to a list, and subtracts its price from *left, what is left of the budget. If the price is too
-// high, it appends nothing and returns 1, otherwise 0.
+// listed appends an item to a list, and subtracts its price from *left, the tokens that remain. It returns 0. If the
+// price is above *left, it appends nothing and returns 1.
 func listed[T ~string](list *[]T, one T, price float64, left *float64) int {
 	if price > *left {
 		return 1

@@ -146,7 +146,7 @@ func coded(err error) error {
 const maxRequestBytes = 1 << 20
 
 // Handler serves the protocol over HTTP to one caller, in the streamable form without sessions. If the client closes
-// the connection, the call ends. It refuses lists of messages, which could contain thousands of calls.
+// the connection, the call ends. Handler refuses lists of messages, which could contain thousands of calls.
 func Handler(o Options, grant access.Grant) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		m := build(r.Context(), o, grant)

@@ -29,9 +29,9 @@ var (
 // seconds and a hundred megabytes of memory.
 const maxValues = 10_000
 
-// checkMessage returns an error if a text is not a message. The SDK does not check enough. A notification in a list
-// ends its session. The SDK rounds large IDs, accepts duplicate names, and does not answer a message without a method.
-// Lists of messages, which only protocol version 2025-03-26 has, are errors too.
+// checkMessage returns an error if a text is not a message. The SDK does not check enough. In the SDK, a notification
+// in a list ends the session. The SDK rounds large IDs, accepts duplicate names, and does not answer a message without
+// a method. Lists of messages, which only protocol version 2025-03-26 has, are errors too.
 func checkMessage(text []byte) error {
 	switch {
 	case isList(text):
@@ -136,8 +136,8 @@ func busy(w http.ResponseWriter, why error) {
 }
 
 // unknownMethod changes the SDK's answers about unknown methods and missing parameters into JSON-RPC errors. Over HTTP,
-// the SDK sends these answers as plain text, except in the newest protocol version. Clients then believe that the
-// connection is broken.
+// the SDK sends these answers as plain text, except in the newest protocol version. A client that gets plain text
+// believes that the connection is broken.
 type unknownMethod struct {
 	http.ResponseWriter
 	sent []byte // the message of the client

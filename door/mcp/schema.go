@@ -11,7 +11,7 @@ import (
 )
 
 // schemas holds the schemas of the tools for the SDK, and byType the schemas for clients. All callers share these
-// schemas. Each HTTP request has its own server, and making schemas takes long.
+// schemas, because each HTTP request has its own server and making schemas takes long.
 var (
 	schemas = sdk.NewSchemaCache()
 	byType  sync.Map // reflect.Type to *jsonschema.Schema

@@ -199,8 +199,8 @@ func linkOf(r *result) *sdk.ResourceLink {
 	return &sdk.ResourceLink{URI: r.URI, Name: string(r.ID), Title: oneLine(r.Breadcrumb), MIMEType: markdownType}
 }
 
-// header writes the number of results and the notes. words says that out.Query is the caller's text, not the name of a
-// passage. In this case, and if there are no results, header suggests other words.
+// header writes the number of results and the notes. words is true if out.Query is the caller's text, and false if
+// out.Query is the name of a passage. If words is true and nothing was found, header suggests other words.
 func (w *textWriter) header(out *searchOut, words bool) {
 	results := "results"
 	if len(out.Results) == 1 {

@@ -36,7 +36,7 @@ func obsidianBlocks() []util.PrioritizedValue {
 	return []util.PrioritizedValue{util.Prioritized(footnoteParser{}, 900), util.Prioritized(fencedParser{}, 850)}
 }
 
-// inlineParser calls parse at each of its signs in a line.
+// inlineParser calls parse at each character of a line that is in signs.
 type inlineParser struct {
 	signs string
 	parse func(block text.Reader, pc parser.Context) ast.Node
@@ -76,7 +76,7 @@ func (n *inlineNode) Dump(source []byte, at int) { ast.DumpHelper(n, source, at,
 type blockNode struct {
 	ast.BaseBlock
 	open, close string // HTML around the content
-	sign        string // the sign that ends its lines
+	sign        string // the sign at both ends, "%%" or "$$"; or ""
 	ended       bool   // the line with the second sign was read
 	footnote    string // the label of a footnote
 }
@@ -346,7 +346,7 @@ func parseFootnoteLink(block text.Reader, pc parser.Context) ast.Node {
 
 // footnotePlaces is a step after parsing that corrects footnotes. If no link leads to a footnote, it removes the link
 // from the footnote back to the text. HTML does not allow a link in a link. If a footnote link is inside another link,
-// footnotePlaces moves the footnote link behind the other one.
+// footnotePlaces moves the footnote link behind the other link.
 type footnotePlaces struct{}
 
 func (footnotePlaces) Transform(doc *ast.Document, _ text.Reader, pc parser.Context) {

@@ -67,7 +67,7 @@ func (p *page) render(part *collection.Part, doc *sheaf.Document) error {
 var behindHeading = regexp.MustCompile(`[ \t]*(?:#+[ \t]*|\r?\n[ \t>]*(?:=+|-+)[ \t]*)?\s*$`)
 
 // withoutAttributes replaces the attribute list after a chunk's heading by spaces, unless the title contains the list.
-// source is the text of the document from byte front on.
+// source begins at byte front of the document.
 func withoutAttributes(source []byte, c *sheaf.Chunk, front int) {
 	from, to := c.Heading.Start-front, min(c.Heading.End-front, len(source))
 	if !c.HasHeading() || from < 0 || from >= to || c.Title == "" || strings.HasSuffix(c.Title, "}") {
@@ -145,9 +145,9 @@ func openApart(n ast.Node, address []byte) {
 	}
 }
 
-// destination returns the target of a link on the page. If the catalog knows the document, the target is the document.
-// If the address is another site, a mail address or Obsidian, the target is the address. Otherwise the target is
-// nowhere.
+// destination returns the target of a link on the page; written is its address in the document. For a document of the
+// collection, the target shows this document on the page. An address that [mayLink] allows stays unchanged. For any
+// other address, destination returns nowhere.
 func (t *transformer) destination(written string) []byte {
 	target, fragment, _ := strings.Cut(written, "#")
 	for _, key := range []string{linkKey(target, fragment), linkKey(unescaped(target), unescaped(fragment))} {
@@ -170,7 +170,7 @@ func mayLink(address string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "mailto" || u.Scheme == "obsidian")
 }
 
-// nowhere is the address of a link without target. The page removes it.
+// nowhere is the address of a link without target. The page removes such a link.
 var nowhere = []byte("#")
 
 func unescaped(s string) string {
@@ -199,8 +199,8 @@ func (t *transformer) autoLink(n *ast.AutoLink, source []byte) {
 	}
 }
 
-// unpicture replaces an image by a link, or, inside another link, by its name. The page loads nothing from other sites,
-// and the server does not serve files of the folder.
+// unpicture replaces an image by a link, or, inside another link, by its name. The page cannot show images: it loads
+// nothing from other sites, and the server serves no files of the folder.
 func (t *transformer) unpicture(n *ast.Image) {
 	var link ast.Node = &inlineNode{open: `<span class="image">`, close: `</span>`}
 	if !inLink(n) {

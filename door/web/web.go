@@ -24,7 +24,8 @@ import (
 //go:embed static
 var static embed.FS
 
-// kinds are the content types of the page's files. The operating system's own types differ and are slow to look up.
+// kinds are the content types of the page's files. The types of the operating system are not used, because they differ
+// between machines and are slow to look up.
 var kinds = map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
 	".html": "text/html; charset=utf-8", ".svg": "image/svg+xml"}
 
@@ -67,7 +68,7 @@ func Handler(collection func(name string) (*collection.Collection, error), grant
 	})
 }
 
-// documents answers requests for documents of one caller. See Handler.
+// documents answers one caller's requests for documents. The fields are the arguments of [Handler].
 type documents struct {
 	collection func(name string) (*collection.Collection, error)
 	grant      access.Grant

@@ -161,8 +161,8 @@ func pieces(text string) iter.Seq[string] {
 	}
 }
 
-// fill adds documents until there are n. Each new document has the title of a real document, and sentences of other
-// documents. Two thirds of the sentences come from the 50 documents of the corpus that begin with the real document.
+// fill adds documents until there are n. Each new document has the title of a real document, and sentences of several
+// real documents. Two thirds of the sentences come from the document with the title and the 49 documents after it.
 func (c *Corpus) fill(n int, random *rand.Rand) {
 	real := len(c.Documents)
 	if real >= n {
@@ -231,7 +231,7 @@ func (c *Corpus) makeQueries(links []string, random *rand.Rand) {
 	}
 }
 
-// plain keeps only letters, digits and spaces of a text. So the text has no syntax of a query language.
+// plain keeps only letters, digits and spaces of a text. So the result has no syntax of a query language.
 func plain(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }),
 		" ")

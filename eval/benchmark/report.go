@@ -52,8 +52,8 @@ const (
 	saneMRR = 0.6
 )
 
-// verdicts returns a sentence about each engine in a group that finds too little. The times of such an engine mean
-// little.
+// verdicts returns a sentence about each engine whose quality is far below the best quality in the group. The times of
+// such an engine mean little.
 func verdicts(group []Row) (lines []string) {
 	best := slices.MaxFunc(group, func(a, b Row) int { return cmp.Compare(a.quality(), b.quality()) }) // NaN is least
 	for i := range group {

@@ -366,8 +366,8 @@ func (m *mean) add(v float64) { m.sum, m.n = m.sum+v, m.n+1 }
 
 func (m *mean) value() float64 { return m.sum / float64(m.n) }
 
-// recallOf returns how large a share of the nearest Top documents is in the list got. want has these documents, then
-// others as near as the last. Each of these others counts like the last.
+// recallOf returns how large a share of the nearest Top documents is in the list got. want begins with these documents.
+// The other documents in want are as near as the last of them, so they count too.
 func recallOf(want, got []string) float64 {
 	n := 0
 	for _, id := range got[:min(len(got), Top)] {

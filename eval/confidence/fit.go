@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// minEach is the smallest number of right results for a fit. The fit needs as many wrong results, questions with an
-	// answer, and questions without one. With fewer, it fails with sheaf.ErrInvalid.
+	// A fit needs at least minEach right results and wrong results. It also needs minEach questions with a right result,
+	// and minEach questions without an answer. With fewer, Fit returns sheaf.ErrInvalid.
 	minEach = 8
 	// unanswerableWeight is the weight of a question without an answer, for fitting the probability that a result is
 	// right. It is low, because most questions of users have an answer.

@@ -29,7 +29,8 @@ import (
 //
 // An expectation is a path in the folder. '#' and a heading after the path mean a section. An expectation may have a
 // gain; without one, its gain is 1. Paths and headings are checked later, when the folder is indexed. notes is the
-// folder. With "", the file must name it. For a fault, Notes returns sheaf.ErrInvalid with file and line.
+// folder. If notes is "", the file must name the folder. For a fault, Notes returns sheaf.ErrInvalid with file and
+// line.
 func Notes(file, notes string) (*Dataset, error) {
 	f, name, err := open(file)
 	if err != nil {
@@ -141,7 +142,8 @@ func (e *noteExpect) add(n ast.Node) error {
 		n.GetToken().Position.Line)
 }
 
-// judge adds the expectations of one query in a file to d. The query has the ID number if the file gives it none.
+// judge adds the expectations of one query in a file to d. If the file gives the query no ID, the parameter number is
+// its ID.
 func (q *noteQuery) judge(d *Dataset, file, number string) (query, error) {
 	out := query{Query: Query{ID: cmp.Or(q.ID, number), Text: q.Query, Class: map[string]string{}},
 		where: fmt.Sprintf("%s:%d", file, q.Expect.line)}

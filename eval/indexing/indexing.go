@@ -181,8 +181,8 @@ func (o *Options) fill(ctx context.Context, d *dataset.Dataset, x *collection.In
 	return c, nil
 }
 
-// givenDocuments returns the documents of d as texts to index. If a document has no title, its ID becomes the title.
-// The exception is an ID that does not look like a file name.
+// givenDocuments returns the documents of d as texts to index. A document without title takes its title from its ID, if
+// the ID names a Markdown or code file.
 func givenDocuments(d *dataset.Dataset) []ingest.Given {
 	docs := make([]ingest.Given, len(d.Documents))
 	for i, doc := range d.Documents {
@@ -192,10 +192,10 @@ func givenDocuments(d *dataset.Dataset) []ingest.Given {
 	return docs
 }
 
-// sampleTexts is about the largest number of documents that are read to detect the language.
+// sampleTexts is the approximate number of documents that [sample] reads. It reads all documents if there are fewer.
 const sampleTexts = 60
 
-// sample returns the beginnings of some documents. They come from all parts of the collection.
+// sample returns the beginnings of some documents, to detect the language. The documents come from all parts of d.
 func sample(d *dataset.Dataset) string {
 	var b strings.Builder
 	const head = 4 << 10

@@ -149,7 +149,7 @@ type Step struct {
 	// Shards is the number of parts of the store. Each part may count words on its own. 0 means unknown.
 	Shards int
 	// Chosen says that other branches or a first phase found the hits that the step scores. The other store may score
-	// others.
+	// other hits.
 	Chosen bool
 	// Noted lists the notes about the step that this store has and the other store lacks.
 	Noted []string
@@ -224,8 +224,8 @@ func shards(step Step) string {
 	return fmt.Sprintf("%d shards: each counts by itself how rare words are", step.Shards)
 }
 
-// edge reports whether rankings a and b differ only near their end; the text then gives the reason. For that, each hit
-// that only one ranking has must have nearly the score of this ranking's last hit. Small differences of score then
+// edge reports whether rankings a and b differ only near their end, and returns this reason as a text. Each hit that
+// only one ranking has must have nearly the score of the last hit of this ranking. Small differences of score then
 // decide whether a store finds the hit. g says how far the scores of a and b differ.
 func edge(a, b sheaf.Ranking, g Agreement) (string, bool) {
 	if len(a) == 0 || len(a) != len(b) {

@@ -45,7 +45,8 @@ type Item struct {
 	// Doc is the document that answers the query. Target is the chunk that answers it, or Doc if the whole document
 	// answers it. Both are "" if there is no answer.
 	Doc, Target sheaf.ID
-	// Without are documents to exclude from the search. The query was made from their text, but they do not answer it.
+	// Without are documents to exclude from the search. For Anchor, these are the documents with the link. For Absent, the
+	// document that answers the query is also one of them.
 	Without []sheaf.ID
 }
 

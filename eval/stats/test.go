@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// PairedT returns the two-sided P, 0..1, of Student's t-test of the hypothesis that a and b have the same mean. a[i]
-// and b[i] are values of the same query, and both have the same length. Fewer than two pairs prove nothing, so P is 1.
+// PairedT returns the two-sided P, 0..1, of Student's t-test of the hypothesis that a and b have the same mean. a and b
+// have the same length, and a[i] and b[i] are values of the same query. Fewer than two pairs prove nothing, so P is 1.
 // If all differences are equal, except for rounding, P is 1 if they are 0, and 0 otherwise.
 //
 // Example: a = (1, 2, 3, 4), b = (0, 2, 1, 3). The differences 1, 0, 2, 1 have mean 1 and standard error sqrt(2/3)/2.
@@ -38,8 +38,8 @@ func studentTail(t, df float64) float64 {
 }
 
 // betaInc returns the regularized incomplete beta function I(x; a, b). It evaluates the continued fraction (Abramowitz,
-// Stegun: Handbook of Mathematical Functions, 26.5.8) from the front, by Lentz's method. It uses the side on which the
-// fraction converges fast.
+// Stegun: Handbook of Mathematical Functions, 26.5.8) from the front, by Lentz's method. For a large x it computes 1 -
+// I(1-x; b, a) instead, because this fraction converges faster.
 func betaInc(x, a, b float64) float64 {
 	switch {
 	case x <= 0:
@@ -88,7 +88,7 @@ const exactPairs = 16
 // Allan, Carterette: A Comparison of Statistical Significance Tests for Information Retrieval Evaluation, 2007.) a and
 // b have the same length. A choice gives a sign to each difference a[i]-b[i]. P is the share of choices whose mean is
 // at least as far from 0 as the observed mean. If at most 16 pairs differ, Randomization counts all choices. Otherwise
-// it draws choices at random, as many as rounds says, and counts the observed choice too.
+// it draws as many choices at random as the parameter rounds says, and counts the observed choice too.
 //
 // Example: the differences 1, 0, 2, 1 of [PairedT] have 8 choices of signs. The sums 4 and -4 occur once each, so P =
 // 2/8.

@@ -34,8 +34,8 @@ type Problem struct {
 	// Values returns the value of every query for the settings in set. Larger is better. A parameter that is not in set
 	// has its default. Search calls Values only once for the same settings.
 	Values func(ctx context.Context, set map[string]string) ([]float64, error)
-	// Weights says how much each query counts, for results of Values that are already multiplied by these weights. The
-	// mean weight is 1. nil means that all queries count the same.
+	// Weights has the weight of each query; the mean weight is 1. Values must multiply its results by these weights. nil
+	// means that all queries count the same.
 	Weights []float64
 }
 
@@ -136,8 +136,9 @@ type searcher struct {
 	progress func(int)
 }
 
-// fold chooses settings by the queries that are not in one fold. folds[i] is the fold of query i, and defaults[i] is
-// its value for the defaults. For each query i in the fold, it sets heldOut[i] to the value for the chosen settings.
+// fold chooses settings by the queries of all other folds. folds[i] is the fold of query i, and defaults[i] is the
+// query's value for the defaults. For each query i in this fold, the method sets heldOut[i] to the value for the chosen
+// settings.
 func (s *searcher) fold(fold int, folds []int, defaults, heldOut []float64) (Fold, error) {
 	set, chosen, err := s.climb(func(i int) bool { return folds[i] != fold })
 	if err != nil {
@@ -156,8 +157,8 @@ func (s *searcher) fold(fold int, folds []int, defaults, heldOut []float64) (Fol
 	return Fold{Set: set, Chosen: chosen, HeldOut: s.meanOf(values, held), Default: s.meanOf(defaults, held)}, nil
 }
 
-// climb changes one parameter at a time, as long as the mean over the queries grows. in says which queries count. It
-// returns the changed parameters and their mean. err is an error of Problem.Values.
+// climb changes one parameter at a time, as long as the mean over the queries grows. Query i counts if in(i) is true.
+// climb returns the changed parameters, and the mean for these parameters. err is an error of Problem.Values.
 func (s *searcher) climb(in func(i int) bool) (set map[string]string, mean float64, err error) {
 	set = map[string]string{}
 	if mean, err = s.mean(set, in); err != nil {

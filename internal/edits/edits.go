@@ -4,7 +4,7 @@ package edits
 import "slices"
 
 // Weight returns 1/(1+d), where d is the [Distance] from a to b. It returns 0 if d exceeds limit. It also returns 0 if
-// a and b differ in their first characters, as many as prefix says.
+// the first characters of a and b differ; the parameter prefix is their number.
 func Weight(a, b []rune, limit, prefix int) float64 {
 	prefix = min(prefix, len(b))
 	if len(a) < prefix || !slices.Equal(a[:prefix], b[:prefix]) {

@@ -15,9 +15,9 @@ type Link struct {
 	Alias    string // the part after "|"
 }
 
-// Parse reads the link at the start of s, which begins after "[[". size is the length of the link with "]]". ok is
-// false for "[[text](address)]", a Markdown link in brackets, and if "]]" is not on the same line. It is also false for
-// "[[1]](#notes)", a link whose text has brackets.
+// Parse reads a link from s, the text directly after its "[[". size is the length of the rest of the link, with "]]".
+// ok is false for "[[text](address)]", a Markdown link in brackets, and if "]]" is not on the same line. It is also
+// false for "[[1]](#notes)", a link whose text has brackets.
 func Parse(s string) (l Link, size int, ok bool) {
 	end, bar := -1, false
 	for i := 0; i+1 < len(s) && end < 0; i++ {

@@ -62,7 +62,7 @@ func Count(n int) string {
 	return sign + s
 }
 
-// Plural returns n with one or many, the word for n: "1 file", "2 files", "12,345 files".
+// Plural returns n with its noun: "1 file", "12,345 files". The parameter one is the singular, many is the plural.
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

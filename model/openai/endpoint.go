@@ -298,8 +298,9 @@ func closes(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || ok && (op.Op == "read" || op.Op == "write")
 }
 
-// causeOfStatus returns the cause of a refusal, from its status and answer. llama.cpp and Ollama answer a long text
-// with status 500. If a text breaks a server behind a proxy, the proxy answers with status 502.
+// causeOfStatus returns the cause of a refusal, from its status and answer. Statuses of server errors may have a text
+// as cause. llama.cpp and Ollama answer a long text with status 500. If a text breaks a server behind a proxy, the
+// proxy answers with status 502.
 func causeOfStatus(status int, data []byte) cause {
 	switch status {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:

@@ -151,8 +151,8 @@ const shortest = 200
 // batch embeds texts. If the server refuses the texts together, batch tries each half of the list. So one bad text does
 // not prevent the vectors of the other texts. If the texts take too long, batch tries each text separately. If the
 // server refuses a single text, batch tries the start of the text. A passage whose start is refused too gets a nil
-// vector. If a text may have broken the server, batch first embeds a plain word. If this fails too, it returns the
-// first error.
+// vector. If a text may have broken the server, batch first embeds a plain word. If the server fails on the word too,
+// batch returns the first error.
 func (e *Embedder) batch(ctx context.Context, at *endpoint, purpose model.Purpose,
 	texts []string) ([][]float32, error) {
 	vectors, err := e.request(ctx, at, texts)

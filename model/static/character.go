@@ -11,7 +11,7 @@ import (
 // character is a cache entry: a character with its normalization.
 type character struct {
 	text   uint32 // its bytes, the lowest first
-	folded uint32 // the bytes of its NFKC in lower case; wordMark for white space, none for invalid UTF-8
+	folded uint32 // the bytes of its NFKC in lower case; wordMark for white space, 0 for invalid UTF-8
 	head   uint32 // the node of folded in the trie, with the size of folded instead of the label
 	facts  uint32 // the bits below, the size of text in bytes, and in the highest byte the last combining class
 }

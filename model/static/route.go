@@ -26,7 +26,7 @@ type block struct {
 // part is the result of one table for a block: pieces and language numbers.
 type part struct {
 	pieces  []int32
-	read    int       // bytes of the block
+	read    int       // how many bytes of the block the table has read
 	english int       // the sum of the pieces' language numbers: above 0 for English
 	unseen  int       // pieces that training did not see; only for othersTable
 	sum     []float32 // of the pieces' rows; empty before the first use
@@ -108,8 +108,8 @@ func (e *encoder) read(b *block, table, end int) {
 	}
 }
 
-// clearlyEnglish reports whether the pieces of the English table alone show that the text is in English. If the text is
-// not in English, it mostly reads only the start.
+// clearlyEnglish reports whether the pieces of the English table alone show that the text is in English. For a text in
+// another language, it mostly reads only the start.
 func (e *encoder) clearlyEnglish() bool {
 	if e.foreign*mostForeign > e.size {
 		return false

@@ -174,7 +174,8 @@ func (s *Segmenter) normalize(text []byte) []byte {
 	return append(s.normal, padding...)[:len(s.normal)]
 }
 
-// add adds a character to the word. It appends the pieces of the word before white space, or when it is too long.
+// add adds c to the current word. If c is white space or the word is full, add begins a new word for c. Before that,
+// add appends the pieces of the old word to dst.
 func (s *Segmenter) add(dst []int32, c character) []int32 {
 	size := int(c.head & 0xff)
 	switch {

@@ -98,7 +98,8 @@ func isLetter(text string) bool {
 	return len(text) == 1
 }
 
-// languageNumbers returns for each piece of v the sum of the language numbers of the pieces of u in it.
+// languageNumbers returns an int8 for each piece of v. It cuts the piece into pieces of u and adds their language
+// numbers.
 func languageNumbers(v *Vocabulary, u *Unigram) []byte {
 	s, numbers := NewSegmenter(u), make([]byte, v.Len())
 	var pieces []int32

@@ -163,8 +163,8 @@ func normal(name string) string {
 	return name
 }
 
-// resolve returns the page of an address in the page from, and the fragment of the address. The page is nil if the
-// address leads outside or fits several pages.
+// resolve returns the page to which an address leads, and the fragment of the address. from is the page with the
+// address. The page is nil if the address leads outside or fits several pages.
 func (r *resolver) resolve(from *page, address string) (*page, string) {
 	if target, ok := strings.CutPrefix(address, "wiki:"); ok {
 		name, fragment, _ := strings.Cut(strings.TrimSpace(target), "#")
@@ -331,7 +331,8 @@ func makeLinks(o *options) (*collection, error) {
 }
 
 // choose returns at most n queries. At most perPage of them are about one page, and at most two in five have the class
-// title. The queries of other classes come first. pageOf returns the page of a record; with nil, each record is a page.
+// title. The queries of other classes come first. pageOf returns the page of a record; if pageOf is nil, each record is
+// a page.
 func choose(queries []query, n, perPage int, pageOf func(id string) string) []query {
 	if pageOf == nil {
 		pageOf = func(id string) string { return id }

@@ -78,8 +78,8 @@ func headCommit(dir string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// readGit returns the files of the newest commit that accept accepts, with the paths that accept returns. It skips
-// links and submodules.
+// readGit returns the text files of the newest commit for which accept returns true. The path of a file is what accept
+// returns for its name. readGit skips links and submodules.
 func readGit(dir string, accept func(string) (string, bool)) ([]file, error) {
 	list, err := gitOutput(dir, nil, "ls-tree", "-r", "-z", "--full-tree", "HEAD")
 	if err != nil {

@@ -41,7 +41,8 @@ func (l *load) report(answers []answer, took time.Duration) {
 		others[percent(99, len(others))], others[len(others)-1])
 }
 
-// readClocks finds the clocks of processor time. This process may lack one. A server named by --pid must have one.
+// readClocks finds the clocks of processor time. This process may lack a clock. The server that --pid names must have a
+// clock.
 func (l *load) readClocks() (err error) {
 	l.own, l.server = func() time.Duration { return 0 }, func() time.Duration { return 0 }
 	if own, err := processorClock(0); err == nil {

@@ -26,7 +26,7 @@ type result struct {
 	set
 	values map[string]float64 // of the measure of the set, by column
 	p50    map[string]float64 // milliseconds, by column
-	// signs says, by column, whether both paired tests find the default better (1) or worse (-1) at 5 %.
+	// signs is, by column, 1 if both paired tests find the default better at 5 %, -1 if worse, otherwise 0.
 	signs   map[string]int
 	classes map[string]map[string]class // by class and column
 }

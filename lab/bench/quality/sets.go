@@ -35,7 +35,7 @@ const (
 	inPages = "sections in pages"
 )
 
-// leastSections is the smallest number of judgements of sections for a separate set. findSets ignores fewer judgements.
+// A collection gives a second set, for its sections, if it has at least leastSections judgements of sections.
 const leastSections = 20
 
 //go:embed public.tsv
@@ -73,8 +73,8 @@ func findSets(split string, folders []string) ([]set, error) {
 	return sets, nil
 }
 
-// readIndex reads the columns name, kind, language and split of tab-separated lines. Without its column, a set has the
-// kind notes, the language en and the split dev.
+// readIndex reads the columns name, kind, language and split of tab-separated lines. If a column is missing, its
+// default applies: the kind notes, the language en, or the split dev.
 func readIndex(text string) ([]set, error) {
 	r := csv.NewReader(strings.NewReader(text))
 	r.Comma, r.LazyQuotes = '\t', true

@@ -206,7 +206,7 @@ func (c *call) batch(ctx context.Context, in *batchPost) (*BatchAnswer, error) {
 // conditions maps the name of a condition in a batch to the header with the same meaning.
 var conditions = map[string]string{"if_match": "If-Match", "if_none_match": "If-None-Match"}
 
-// inHeader changes an error of a request for one document: a wrong condition gets the name of its header.
+// inHeader changes an error of a request for one document. If the error names a condition, the result names its header.
 func inHeader(err error) error {
 	var at *collection.FieldError
 	if errors.As(err, &at) && conditions[at.Field] != "" {
@@ -215,7 +215,7 @@ func inHeader(err error) error {
 	return err
 }
 
-// inBatch changes an error of a batch: a wrong field gets its place in the body.
+// inBatch changes an error of a batch. If the error names a field, the result names the place of the field in the body.
 func inBatch(err error) error {
 	var at *collection.FieldError
 	if !errors.As(err, &at) {

@@ -82,7 +82,8 @@ const (
 	texts   = `[^\x{0000}-\x{0008}\x{000b}\x{000e}-\x{001f}]`
 	notIn   = `\x{0000}-\x{001f}\x{007f}-\x{009f}\x{fffd}\\#` // no identifier contains these
 	notEnd  = blank + `\x{fffd}\\#`                           // no identifier begins or ends with these
-	// part is a pattern for a part of a path: one or two characters, not only dots, or more characters.
+	// part is a pattern for a part of a path, except "." and "..". Its cases: one or two characters without a dot first, a
+	// dot with a character, or three or more characters.
 	part = `(?:[^` + notEnd + `/.][^` + notEnd + `/]?|\.[^` + notEnd + `/.]|[^` + notEnd + `/][^` + notIn + `/]+[^` +
 		notEnd + `/])`
 	line    = `^[^\x{0000}-\x{001f}\x{007f}]*$`

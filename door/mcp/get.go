@@ -225,8 +225,8 @@ func (o *getOut) leastTokens(p *collection.Part) float64 {
 	return size(&one) + extraTokens(o.Collection, p.ID) + o.nextSize(p)
 }
 
-// listShare is the share of the budget for the lists of a passage. Otherwise thousands of headings could use up the
-// whole budget.
+// The lists of a passage get at most listShare of the budget. Otherwise thousands of headings could use up the whole
+// budget.
 const listShare = 0.25
 
 // take returns a passage with as much text as the budget allows. It subtracts the tokens of the passage from *left, the

@@ -391,7 +391,8 @@ func nullIn(value any) (below string, isNull bool) {
 	return "", false
 }
 
-// unknown returns the error for an unknown parameter called name. The error suggests a known parameter, or lists all.
+// unknown returns the error for an unknown parameter called name. The error suggests a known parameter, or lists all
+// known parameters.
 func unknown(tool, name string, known []string) error {
 	hint := "it has " + strings.Join(known, ", ")
 	if near := suggest.Nearest(name, known); near != "" {

@@ -181,8 +181,8 @@ func (o *Options) fill(ctx context.Context, d *dataset.Dataset, x *collection.In
 	return c, nil
 }
 
-// givenDocuments returns the documents of d as texts to index. A document without title takes its title from its ID, if
-// the ID names a Markdown or code file.
+// givenDocuments returns the documents of d as texts to index. A document without title takes its title from its ID if
+// the ID names a Markdown or code file. Otherwise the title stays empty.
 func givenDocuments(d *dataset.Dataset) []ingest.Given {
 	docs := make([]ingest.Given, len(d.Documents))
 	for i, doc := range d.Documents {

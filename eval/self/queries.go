@@ -21,8 +21,8 @@ type Kind string
 const (
 	Heading    Kind = "heading"    // the title of a section asks for the section
 	Anchor     Kind = "anchor"     // the words of a link ask for its target
-	Alias      Kind = "alias"      // another name of a document asks for it
-	Phrase     Kind = "phrase"     // words that only one chunk has side by side ask for it
+	Alias      Kind = "alias"      // another name of a document asks for the document
+	Phrase     Kind = "phrase"     // consecutive words of only one chunk ask for this chunk
 	Paraphrase Kind = "paraphrase" // a sentence with dropped words asks for its chunk
 	// Absent is a query for a document that the search excludes, so it can find only similar documents. Foreign is a
 	// query about a subject that the documents do not have. Neither query has an answer.
@@ -260,8 +260,8 @@ func (m *maker) anchors(doc *sheaf.Document) {
 	}
 }
 
-// linkers returns the documents that have a link to doc with this text. few is false if these are too many to exclude,
-// because the link is then part of a navigation.
+// linkers returns the documents that have a link to doc with this text. few is false if these documents are too many to
+// exclude, because the link is then part of a navigation.
 func (m *maker) linkers(doc sheaf.ID, text string) (ids []sheaf.ID, few bool) {
 	const most = 20
 	for _, r := range m.c.View.References(doc) {

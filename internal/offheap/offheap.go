@@ -93,8 +93,8 @@ type List[T any] struct {
 	block block
 }
 
-// doubling is a size in bytes. A list below this size doubles when it grows. A larger list grows by a quarter. Unused
-// capacity takes no memory before it is written, but [InUse] counts it.
+// A list below doubling bytes doubles when it grows. A larger list grows by a quarter. Unused capacity takes no memory
+// before it is written, but [InUse] counts it.
 const doubling = 1 << 20
 
 // Grow adds capacity for n more elements.
@@ -147,7 +147,7 @@ func (l *List[T]) Free() {
 	l.Items = nil
 }
 
-// Bytes returns the memory of the elements in bytes. It includes unused capacity if that takes memory.
+// Bytes returns the memory of the elements in bytes. It includes unused capacity if this capacity takes memory.
 func (l *List[T]) Bytes() int64 {
 	if !l.block.mapped {
 		return int64(len(l.block.bytes))

@@ -9,9 +9,9 @@ import (
 )
 
 // Nearest returns the known name with the smallest edit distance from name, ignoring case. If several have this
-// distance, it returns the first. The limit is one edit for each three characters of name. It is at least one, and at
-// least two from four characters on. If name has three or more characters, a known name that starts with name counts as
-// one edit. If every known name is above the limit, Nearest returns "".
+// distance, it returns the first. The limit is one edit for each three characters of name. The limit is at least one
+// edit, and at least two edits if name has four or more characters. If name has three or more characters, a known name
+// that starts with name counts as one edit. If every known name is above the limit, Nearest returns "".
 func Nearest(name string, known []string) string {
 	length := utf8.RuneCountInString(name)
 	limit := max(length/3, 1)

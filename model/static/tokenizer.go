@@ -291,8 +291,8 @@ func (t *tokenizer) character(dst []int32, r rune, from span) []int32 {
 	return dst
 }
 
-// longest returns the longest piece at the start of text, and its size in bytes. Without one, size is 0. goesOn says
-// that the piece continues a word.
+// longest returns the longest piece at the start of text, and its size in bytes. Without such a piece, size is 0.
+// goesOn says that the piece continues a word.
 func (t *tokenizer) longest(text []byte, goesOn bool) (piece int32, size int) {
 	n := min(len(text), t.vocab.longest)
 	h := seedFirst

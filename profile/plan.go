@@ -235,8 +235,8 @@ func (param *Parameter) bind(p *Profile, set map[string]string, v values) {
 	param.reaches(p, x, v, false)
 }
 
-// reaches panics with a fault if x, the value of a parameter, is below AtLeast. written says that the fault must name
-// the position of the default in the profile.
+// reaches panics with a fault if x, the value of a parameter, is below AtLeast. written says that x is the default of
+// the parameter; the fault then has the position of the default.
 func (param *Parameter) reaches(p *Profile, x float64, v values, written bool) {
 	if param.atLeast == nil {
 		return
@@ -372,7 +372,7 @@ func planSteps(steps []step, v values) []Step {
 	return out
 }
 
-// text returns a step as a profile would write it, without settings that the profile does not give.
+// text returns a step as a profile would write it. It omits settings that the profile does not give.
 func (s *step) text(args arguments) string {
 	var parts []string
 	for i := range s.settings {

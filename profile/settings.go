@@ -70,7 +70,8 @@ func (o *Option) domain() string {
 	return "a text"
 }
 
-// plain formats a number without rounding errors: 1 - 0.82 is 0.18. It uses an exponent only if that is easier to read.
+// plain formats a number with at most 12 digits, to hide rounding errors: 1 - 0.82 is 0.18. A whole number below 1e15
+// keeps all digits.
 func plain(v float64) string {
 	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
 		return strconv.FormatFloat(v, 'f', -1, 64)

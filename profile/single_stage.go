@@ -121,7 +121,8 @@ func single(k *kind, what, called string, set map[string]string, limit int) (*st
 	return s, (&Profile{}).values(limit, nil), nil
 }
 
-// settingsNode returns set as a mapping node, the form that settings have in a profile.
+// settingsNode returns set as a mapping node, the form that settings have in a profile. For what and called, see
+// single.
 func settingsNode(k *kind, what, called string, set map[string]string) *node {
 	n := &node{file: what, kind: nodeMapping}
 	for _, name := range slices.Sorted(maps.Keys(set)) {

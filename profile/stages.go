@@ -292,7 +292,7 @@ var stages = []kind{
 func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 func days(n float64) time.Duration    { return time.Duration(n * float64(24*time.Hour)) }
 
-// ofMissing is a help text for the values of rank.Norm. It says how a hit counts that a leg did not find.
+// ofMissing is a help text for the values of rank.Norm. It says how a leg counts a hit that it did not find.
 const ofMissing = "counts as its lowest score for max and zscore, as a score of 0 among the others for linear, and " +
 	"gives 0 otherwise"
 

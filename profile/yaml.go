@@ -186,8 +186,8 @@ func (n *node) onlyKeys(what string, allowed ...string) {
 	}
 }
 
-// cutAtComma panics with a fault if key i of a mapping is the rest of an expression. Inside braces, YAML cuts an
-// expression at its commas. If i is -1, cutAtComma does nothing.
+// cutAtComma panics with a fault if key i of the mapping n is the rest of an expression. This happens because YAML cuts
+// an expression inside braces at its commas. If i is -1, cutAtComma does nothing.
 func (n *node) cutAtComma(i int) {
 	if i < 0 || n.pairs[i].value.kind != nodeNull {
 		return
@@ -200,7 +200,7 @@ func (n *node) cutAtComma(i int) {
 	}
 }
 
-// saying returns a copy of n with the value text, for errors about a part of the value.
+// saying returns a copy of n with this text, a part of the text of n. Errors of the copy show only this part.
 func (n *node) saying(text string) *node {
 	at := *n
 	at.text = text

@@ -66,8 +66,8 @@ func (b Blend) apply(score, factor float64) float64 {
 	return score * factor
 }
 
-// explain returns the explanation of score, which a factor made from the score before. why explains the score before,
-// and by explains the factor.
+// explain returns the explanation of a score that a factor changed. before is the old score, and why explains the old
+// score. The parameter by explains the factor.
 func (b Blend) explain(stage string, why sheaf.Explanation, before, score float64,
 	by sheaf.Explanation) sheaf.Explanation {
 	switch {

@@ -3,8 +3,8 @@ package rank
 import "sheaf"
 
 // PerDocument keeps the best Max hits of every document, so that one document cannot fill the answer. If the document
-// of a hit is unknown, the hit counts as a document of its own. If a document has one section with the same title, both
-// have the same text. PerDocument then keeps only the better hit of the two.
+// of a hit is unknown, the hit counts as a document of its own. If a document's only section has the document's title,
+// document and section have the same text. Of these two hits, PerDocument keeps only the better hit.
 //
 // Example, Max 2: the note "Tea" has one section "Tea", with the sub-sections Green and Black. The hits are Tea (the
 // document) 9, Tea (the section) 8, Green 5 and Black 4. PerDocument keeps the document and Green.

@@ -70,7 +70,8 @@ func sameValue(v sheaf.Value, want string) bool {
 		v.Kind == sheaf.KindText && want != "" && strings.EqualFold(wikilink.Name(v.Text), want)
 }
 
-// belowFold reports whether the path name is want or below want, as "a/b" is below "a". Case does not matter.
+// belowFold reports whether the path in name equals the path in want, or is below that path. For example, "a/b" is
+// below "a". Case does not matter.
 func belowFold(name, want string) bool {
 	name, want = strings.ToLower(name), strings.ToLower(want)
 	return name == want || strings.HasPrefix(name, want+"/")

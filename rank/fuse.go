@@ -13,8 +13,8 @@ type Leg struct {
 	// Name is the name of the branch and its store. Errors and explanations show it.
 	Name string
 	Hits sheaf.Ranking
-	// Weight is how much the leg counts, 0 or more. Hits that only legs of weight 0 found come after all other hits.
-	// NormLinear is an exception: it gives such a hit the score 0 in the other legs. Hit.Legs has no ranks of legs of
+	// Weight is how much the leg counts, 0 or more. A hit comes after all other hits if only legs of weight 0 found it,
+	// except with NormLinear. NormLinear gives such a hit the score 0 in the other legs. Hit.Legs has no ranks of legs of
 	// weight 0, so these ranks break no ties.
 	Weight float64
 }

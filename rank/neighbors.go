@@ -7,7 +7,7 @@ import (
 	"sheaf"
 )
 
-// Neighbors adds chunks of its document to every hit: Before chunks before the hit and After chunks after the hit.
+// Neighbors adds to every hit chunks of its document: Before chunks before the hit and After chunks after the hit.
 // These chunks become constituents of the hit, in document order, after the constituents that the hit already has. A
 // neighbor that is also a hit keeps its score; other neighbors have score 0.
 type Neighbors struct{ Before, After int } // 0..100 each
@@ -114,7 +114,8 @@ func (MergeAdjacent) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 
 // Around picks consecutive chunks around the chunk number center. There are n chunks, numbered 0..n-1. Around picks at
 // most limit chunks, equally many on both sides, or one chunk more before the center. If one side has too few chunks,
-// the other side gets more. The picked chunks have the numbers from <= number < to. If limit is 0, from equals to.
+// the other side gets more. The picked chunks have the numbers from <= number < to. If limit is 0, Around picks no
+// chunk.
 //
 // Example: of 10 chunks around chunk 5, it picks 4 and 5 for a limit of 2.
 func Around(n, center, limit int) (from, to int) {

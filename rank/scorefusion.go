@@ -64,8 +64,8 @@ func (f Scores) Fuse(legs []Leg) (sheaf.Ranking, error) {
 	}), nil
 }
 
-// lower moves the hits that only legs of weight 0 found behind all other hits. Otherwise such a hit could come before a
-// hit with a very low score.
+// lower moves a hit behind all other hits if only legs of weight 0 found it. Without lower, such a hit could come
+// before a hit with a very low score.
 func (u *union) lower() {
 	least := math.Inf(1)
 	for i := range u.hits {
@@ -175,7 +175,7 @@ func (f Scores) explain(u *union, stats []statistics, values []float64, i int, t
 }
 
 // term explains what one leg adds to the score: x is the score in the leg, and w the weight. For the geometric mean,
-// its parts are x and the weight, and whole computes the value from them.
+// the value is 0, because the method whole uses only the two parts.
 func (f Scores) term(name string, w float64, x sheaf.Explanation) sheaf.Explanation {
 	weight := part("weight of "+name, w)
 	switch f.Mean {

@@ -43,9 +43,9 @@ const (
 	// NestedOuter keeps the outer hit, whose score covers all hits inside: a match on a document's title replaces its
 	// sections.
 	NestedOuter Nested = iota
-	// NestedBoth keeps both hits, and the outer hit keeps its own score. If the outer hit replaced the inner hit because
-	// enough children match, only the outer hit stays. A match on a document's title does not change the document's
-	// sections.
+	// NestedBoth keeps both hits with their own scores, except if enough children of the outer hit match. In this
+	// exception, the outer hit replaces the inner hit. So a match on a document's title alone does not change the
+	// document's sections.
 	NestedBoth
 )
 
@@ -151,10 +151,10 @@ func (l *liftedPart) lift(p *treeNode, t Tree) {
 	}
 }
 
-// absorb moves all hits of below, a node under n, to n. Then below is gone.
-func (n *treeNode) absorb(below *treeNode) {
-	n.lifted, below.gone = true, true
-	n.inside, below.inside = append(n.inside, below.inside...), nil
+// absorb moves all hits of inner, a node under n, to n. It marks inner as gone.
+func (n *treeNode) absorb(inner *treeNode) {
+	n.lifted, inner.gone = true, true
+	n.inside, inner.inside = append(n.inside, inner.inside...), nil
 }
 
 // swallow moves the hits of each answer that is inside another answer to the outermost answer.

@@ -47,8 +47,8 @@ func RetrieveAll(ctx context.Context, b Backend, reqs []Request) ([]sheaf.Rankin
 	})
 }
 
-// CountAll lets c count the matches of the requests: in one call if c is a Batcher, else in parallel. The counts are
-// in the order of reqs. If a request fails, CountAll returns the first error.
+// CountAll lets c count the matches of the requests: in one call if c is a Batcher, else in parallel. The counts are in
+// the order of reqs. If a request fails, CountAll returns the first error.
 func CountAll(ctx context.Context, c Counter, reqs []Request) ([]int, error) {
 	if all, ok := c.(Batcher); ok {
 		return all.CountAll(ctx, reqs)

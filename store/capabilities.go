@@ -39,7 +39,7 @@ type Streamer interface {
 // Inspector is implemented by stores whose server may silently lose the vector index entry of a stored passage.
 // Vector search then does not find the passage.
 type Inspector interface {
-	// Unreached counts the stored passages of the chunks ids that vector search does not find.
+	// Unreached returns how many stored passages of the chunks with these IDs vector search does not find.
 	Unreached(ctx context.Context, ids []sheaf.ID) (int, error)
 	// Remove deletes chunks by their keys, even chunks that no server filter finds. If the caller writes the chunks again,
 	// searches find them.
@@ -48,8 +48,9 @@ type Inspector interface {
 
 // Explainer is implemented by stores that can explain a score.
 type Explainer interface {
-	// Explain returns, for each ID, an explanation of the score that Retrieve gives the chunk. The explanation is nil for
-	// a chunk that Retrieve does not find. Its value is the score, and its parts show how the store computes the score.
+	// Explain returns, for each ID, an explanation of the score that Retrieve gives the chunk. It returns nil for a chunk
+	// that Retrieve does not find. The value of an explanation is the score, and its parts show how the store computes the
+	// score.
 	Explain(ctx context.Context, req Request, ids []sheaf.ID) ([]*sheaf.Explanation, error)
 }
 

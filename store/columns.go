@@ -58,8 +58,8 @@ func NewFacet(column string, counts map[sheaf.Value]int, limit int) Facet {
 
 // Sorter is implemented by stores that can order matching chunks by a column instead of by score.
 type Sorter interface {
-	// Sorted returns the first req.Limit matching chunks in the order by, with the scores that Retrieve gives them. Vector
-	// requests fail with sheaf.ErrUnsupported.
+	// Sorted sorts the matching chunks by the order in the parameter by, and returns the first req.Limit. Each hit has the
+	// score that Retrieve gives the chunk. Vector requests fail with sheaf.ErrUnsupported.
 	Sorted(ctx context.Context, req Request, by Order) (sheaf.Ranking, error)
 }
 
@@ -71,7 +71,8 @@ type Order struct {
 	Descending bool
 }
 
-// Compare returns a negative number if the chunk a comes before b. x and y are their keys from [Order.Key].
+// Compare returns a negative number if chunk a comes before chunk b, and a positive number if after b. x is the key of
+// a and y is the key of b: see [Order.Key].
 func (o Order) Compare(a, b sheaf.ID, x, y sheaf.Value) int {
 	switch {
 	case x.IsZero() != y.IsZero():

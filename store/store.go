@@ -16,10 +16,9 @@ import (
 
 // Backend is a store of chunks, safe for concurrent use. One Write runs at a time; readers never wait for a Write.
 type Backend interface {
-	// Write removes every chunk of the documents in batch.Replace, unknown documents too, and adds batch.Chunks. An
-	// added chunk replaces a chunk with the same ID. The whole batch becomes durable and visible at once, before Write
-	// returns. After an error nothing of the batch is visible. The exception is a [PartialError], which names the
-	// rejected documents.
+	// Write removes every chunk of the documents in batch.Replace, unknown documents too, and adds batch.Chunks. An added
+	// chunk replaces a chunk with the same ID. The whole batch becomes durable and visible at once, before Write returns.
+	// After an error, nothing of the batch is visible, except after a [PartialError], which names the rejected documents.
 	Write(ctx context.Context, batch Batch) error
 	// Retrieve answers one branch of a query with at most req.Limit hits. The best hit comes first; hits with equal
 	// scores are sorted by ID. Scores are exactly what the store computes. If the store cannot answer a request

@@ -118,8 +118,8 @@ func (r *Run) Apply(s rank.Stage) (*Run, error) {
 	return out, nil
 }
 
-// Placed returns a copy of r in which each hit has its rank as a leg. So stages keep the order of hits with equal
-// scores; without legs, they would sort these by ID.
+// Placed returns a copy of r in which each hit has one leg, with its rank in r. So stages keep the order of hits with
+// equal scores; without legs, they would sort such hits by ID.
 func Placed(r sheaf.Ranking) sheaf.Ranking {
 	out, legs := slices.Clone(r), make([]sheaf.Leg, len(r))
 	for i := range out {

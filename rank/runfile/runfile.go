@@ -240,7 +240,7 @@ func (p *parser) json(data []byte) error {
 	return nil
 }
 
-// ranking reads the hits of one query from value. line is the line where they begin.
+// ranking reads the hits of one query from value. line is the line of the file where value begins.
 func (p *parser) ranking(query string, value json.RawMessage, line int) error {
 	d := &jsonReader{Decoder: json.NewDecoder(bytes.NewReader(value)), data: value, p: p, before: line - 1}
 	d.UseNumber()

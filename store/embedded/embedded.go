@@ -37,21 +37,22 @@ type Options struct {
 	AllChunks bool
 	// MemoryBytes limits the memory for adding chunks; 0 means 256 MiB. The limit does not include the caller's memory and
 	// file pages. Below LeastMemory, writes work but may exceed the limit. A load writes a part to disk when it has filled
-	// GatherBytes of this memory; 0 means all. The commit joins the parts.
+	// GatherBytes of this memory. If GatherBytes is 0, it fills all of this memory first. The commit joins the parts.
 	MemoryBytes, GatherBytes int64
 	// MergeRate limits the bytes per second that background merges write; 0 means 64 MiB. With NoMerges, merges wait
 	// for ResumeMerges, and an index with frequent writes becomes slow.
 	MergeRate int64
-	// Rest is the pause after a write before the store joins parts of the index. 0 means that it joins none. The store
-	// joins only parts that slow down searches and that it can join quickly. Right after opening, it waits a sixteenth of
-	// Rest. Rest suits long-running programs: a short program would end in the middle of the work.
+	// Rest is the pause after a write before the store joins parts of the index. 0 means that the store joins no parts.
+	// The store joins only parts that slow down searches and that it can join quickly. Right after opening, it waits a
+	// sixteenth of Rest. Rest suits long-running programs: a short program would end in the middle of the work.
 	Rest time.Duration
 }
 
 // NoMerges is the MergeRate that stops background merges.
 const NoMerges = engine.NoMerges
 
-// LeastMemory is the smallest MemoryBytes that writes do not exceed.
+// LeastMemory is the smallest value of MemoryBytes that the store can respect, in bytes. With a smaller value, writes
+// may use more memory than allowed.
 const LeastMemory = engine.LeastMemory
 
 // Store is an open index of the engine.

@@ -46,7 +46,8 @@ func (b *Backend) Sorted(ctx context.Context, req store.Request, by store.Order)
 	return out, err
 }
 
-// matchesOfColumns calls use with every match of a request, while no write changes the columns of the matches.
+// matchesOfColumns calls the function use with every match of a request, while no write changes the columns of the
+// matches.
 func (b *Backend) matchesOfColumns(ctx context.Context, req store.Request, use func(all sheaf.Ranking)) error {
 	if err := req.ValidateColumns(); err != nil {
 		return err

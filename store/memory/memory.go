@@ -5,9 +5,10 @@
 // df + 0.5)/(df + 0.5)) times saturation tf/(tf + k1(1 - b + b len/avg)). N and avg count the chunks that have terms in
 // the field. Lengths count terms, not forms (unstemmed words). Lengths are exact, while Lucene rounds them to a byte. A
 // term that occurs twice in a query counts twice. With BM25F, N counts all chunks, and df counts chunks with the term
-// in any searched field. Length and frequency are weighted sums.
+// in any searched field. Chunk length and term frequency are weighted sums over the fields.
 //
-// Scores are float64, summed in the plan's order (package storekit): in each field over nodes, then over fields.
+// Scores are float64. A score is a sum over the nodes in each field, then a sum over the fields. Both sums have the
+// order of the plan (package storekit).
 package memory
 
 import (
@@ -64,7 +65,7 @@ func (b *Backend) CountAllChunks() { b.whole = true }
 type chunk struct {
 	id, doc sheaf.ID
 	fields  []namedField
-	blank   bool // no field has a kept term
+	blank   bool // no field has a term that the store keeps
 	columns []store.Column
 	vectors []store.Vectors
 }

@@ -18,11 +18,11 @@ type scorer struct {
 	plan    storekit.Plan
 	stats   map[string]*fieldStats // by field
 	counted []*chunk               // the chunks over which statistics are counted
-	// countedWithTerms has the chunks in counted that contain at least one kept term.
+	// countedWithTerms has the chunks in counted that contain at least one term that the store keeps: see [NewFor].
 	countedWithTerms []*chunk
 	df               map[string]int // by field, zero byte, term
 	explains         bool           // keep the parts of scores
-	own              *parts         // of the chunk that hit scores
+	own              *parts         // of the chunk that the method hit scores now
 }
 
 type fieldStats struct{ chunks, tokens int }
@@ -288,8 +288,8 @@ func (s *scorer) virtual(term string, fields []int, factor float64, c *chunk) (f
 	return factor * idf(s.count(term, names), len(s.counted)) * (frequency / (frequency + norm)), true
 }
 
-// phrase adds the scores of a phrase's terms to out, in the fields that contain the phrase. With BM25F, it uses all
-// fields. It reports whether any field contains the phrase.
+// phrase adds the scores of a phrase's terms to out, in the fields that contain the phrase. With BM25F, if one field
+// contains the phrase, the terms score in all fields of the phrase. It reports whether any field contains the phrase.
 func (s *scorer) phrase(out *parts, n storekit.Phrase, c *chunk) (found bool) {
 	var fields []int
 	for _, i := range n.Fields {

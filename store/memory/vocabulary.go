@@ -9,8 +9,8 @@ import (
 
 // word has the terms that one raw word adds to a field.
 type word struct {
-	terms     []analysis.Term // the kept terms
-	length    int             // number of terms without forms, kept or not
+	terms     []analysis.Term // the terms that the store keeps
+	length    int             // number of all terms, without forms
 	positions int
 }
 
@@ -24,7 +24,7 @@ type vocabulary struct {
 	begins    *[256]bool // first bytes of wanted terms; nil when any word may be wanted
 }
 
-// single is the word of every raw word with exactly one term, if the vocabulary does not keep this term.
+// single is the result for every raw word with exactly one term that the vocabulary does not keep.
 var single = word{length: 1, positions: 1}
 
 // analyzedText is a text with the terms that its analysis found.

@@ -76,8 +76,8 @@ func (s *Store) ourDictionary(ctx context.Context) error {
 	return err
 }
 
-// isDictionary reports whether an index is a dictionary. An earlier version made dictionaries without a record; their
-// mapping accepts only terms and stores no source.
+// isDictionary reports whether an index is a dictionary. A dictionary of an earlier version has no record. isDictionary
+// knows it by its mapping, which accepts only terms and stores no source.
 func (d *mappingParts) isDictionary() bool {
 	m := &d.Mappings
 	return m.Meta.Terms != nil ||

@@ -96,7 +96,7 @@ func valueWord(v sheaf.Value) string {
 // These are separators between terms in texts for the server.
 const (
 	betweenPlaces = "\x1e" // between positions
-	betweenTerms  = "\x1f" // between terms at one position; alone: a position without terms
+	betweenTerms  = "\x1f" // between terms at one position; alone, it marks a position without terms
 )
 
 // termPosition is a term and its position in a field.

@@ -163,9 +163,9 @@ func (s *Store) examineBlocks(ctx context.Context) error {
 	var lifts []string
 	space := ""
 	for _, index := range slices.Sorted(maps.Keys(found)) {
-		// Blocks that allow only reading come first, because they prevent changes of the others.
-		// Each needs a separate request, because the server refuses them together. The block of
-		// metadata refuses this request, and the error names it.
+		// Blocks that allow only reading come first, because they prevent changes of the others. Each block needs a separate
+		// request, because the server refuses several together. The block of metadata refuses this request, and the error
+		// names it.
 		for _, block := range []string{"read_only_allow_delete", "read_only", "write", "read"} {
 			if found[index].Settings["index.blocks."+block] != "true" {
 				continue

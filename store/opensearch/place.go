@@ -33,7 +33,7 @@ func (s *Store) dictionaryName() string {
 }
 
 // currentPlace returns the index and the dictionary that the store's name leads to now. It returns nil unless the name
-// leads to exactly one of each.
+// leads to exactly one index and one dictionary.
 func (s *Store) currentPlace(ctx context.Context) (*place, error) {
 	indices, err := s.indicesOf(ctx, s.o.Index)
 	if err != nil || len(indices) != 1 {
@@ -62,7 +62,8 @@ func (s *Store) pin(ctx context.Context) error {
 // followEvery is the shortest time between two look-ups of the store's name.
 const followEvery = time.Second
 
-// follow looks up the store's name. If it leads to another index with the same settings, the store uses this index.
+// follow looks up the store's name. If the name leads to another index with the same settings, the store uses this
+// index. If the settings differ, the store keeps its index, and Moved returns the error.
 func (s *Store) follow(ctx context.Context) {
 	now := s.place.Load()
 	if now == nil {

@@ -185,7 +185,7 @@ func (b *bulk) put(ctx context.Context, doc sheaf.ID, lines []byte) {
 	b.docs, b.lines = append(b.docs, doc), append(b.lines, lines)
 }
 
-// remove deletes the chunks of documents, except those in fresh, which are written again.
+// remove deletes the chunks of documents, except the chunks in fresh, which the caller writes again.
 func (b *bulk) remove(ctx context.Context, docs []sheaf.ID, fresh map[string]*store.Chunk) error {
 	keys, err := b.s.keysOf(ctx, docs)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"sheaf/store"
 )
 
-// fail adds what, the name of the operation, to err. An error of the driver also gets a category of package sheaf,
-// unless it has one.
+// fail adds to err the operation, which what names, and for most errors a category of package sheaf. It returns nil,
+// and an error that already has a category, unchanged.
 func fail(what string, err error) error {
 	if err == nil {
 		return nil

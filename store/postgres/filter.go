@@ -95,8 +95,8 @@ func (s *statement) filter(f sheaf.Filter) string {
 	return "false"
 }
 
-// span returns an SQL condition for texts that start with prefix. It cuts a longer prefix to keyBytes bytes. The
-// condition begins with AND, and an index can answer it.
+// span returns an SQL condition for texts that start with prefix. The condition tests at most keyBytes bytes of prefix.
+// The condition begins with AND, and an index can answer it.
 func (s *statement) span(prefix []byte) string {
 	prefix = prefix[:min(len(prefix), keyBytes)]
 	out := fmt.Sprintf(" AND substring(text for %d) >= %s", keyBytes, s.arg(prefix, "bytea"))

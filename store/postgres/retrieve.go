@@ -142,8 +142,9 @@ func vectorField(fields map[string]vectorTable, req *store.VectorRequest) (vecto
 	return field, ok, err
 }
 
-// inside returns the condition that the chunk of a passage v is in the relation allowed. If allowed is "", it returns
-// no condition. The condition uses an array. So an HNSW scan tests it and continues until it has enough passages.
+// inside returns the condition that the chunk of a passage v is in the relation that allowed names. If allowed is "",
+// it returns no condition. The condition uses an array. So an HNSW scan tests it and continues until it has enough
+// passages.
 func inside(allowed string) string {
 	if allowed == "" {
 		return ""

@@ -148,7 +148,7 @@ func (s *Store) create(ctx context.Context, tx pgx.Tx) error {
 }
 
 // lookedThrough returns the error for a schema that is in the search path of every connection. If another store lost
-// its own schema, it would use the tables in this schema.
+// its own schema, that store would use the tables in this schema.
 func lookedThrough(schema string) error {
 	return sheaf.Invalidf("postgres: all stores of the database also read the schema %s, so a removed store would "+
 		"find its tables there: name another schema, as in ?schema=notes", schema)
@@ -225,8 +225,8 @@ func tooOld(what string, version *string) error {
 		"run ALTER EXTENSION vector UPDATE", sheaf.ErrUnsupported, what, *version)
 }
 
-// look lists the tables and views in a schema, except the tables and views of extensions. ours reports whether the
-// schema has the tables of a store.
+// look returns in holds the names of the tables and views in a schema, except those of extensions. ours reports whether
+// the schema has the tables of a store.
 func look(ctx context.Context, conn *pgx.Conn, schema string) (ours bool, holds []string, err error) {
 	err = conn.QueryRow(ctx, `SELECT to_regclass($1 || '.posting') IS NOT NULL AND 2 = (SELECT count(*) FROM pg_attribute
 			WHERE attrelid = to_regclass($1 || '.setting') AND attname IN ('name', 'value') AND atttypid = 'text'::regtype),

@@ -52,9 +52,9 @@ func (s *statement) allowedRelation(req *store.Request) string {
 	return s.withTable("allowed", "SELECT c.ord, c.lens FROM chunk c WHERE "+strings.Join(conditions, " AND "))
 }
 
-// grow returns the terms of the dictionary that e accepts. With Distance edits, it reads only terms of about the right
-// length. It cuts the word into 2*Distance+1 pieces, and a term must contain at least one of the pieces. The edits
-// change at most 2*Distance pieces, as a swap of neighbors may change two.
+// grow returns the terms of the dictionary that e accepts. If e allows edits, grow reads only terms of about the right
+// length that contain a piece of the word. There are 2*Distance+1 pieces, and the edits change at most 2*Distance
+// pieces: a swap of neighbors may change two. So at least one piece stays.
 func grow(ctx context.Context, conn *pgxpool.Conn, e storekit.Expand) ([]storekit.Grown, error) {
 	sql, args := "", []any{}
 	if e.Distance == 0 {
@@ -204,7 +204,7 @@ func (w *words) ifCounted() string {
 
 // ifAllowed returns the condition that a posting's chunk passes Filter and Within. The server underestimates how many
 // chunks pass a filter, and would read all postings of each of these chunks. So the condition has IS TRUE, which forces
-// a hash table. If the request names the chunks, the server's estimate is right.
+// a hash table. If the request names the chunks, the server's estimate is right, and the condition lacks IS TRUE.
 func (w *words) ifAllowed() string { return in(w.allowedChunks, w.allowedWithin) }
 
 func in(relation string, named bool) string {
@@ -343,8 +343,8 @@ func (w *words) bool(q storekit.Bool) string {
 	return w.restrict("("+strings.Join(names, " UNION ALL ")+")", q.MustNot, must)
 }
 
-// restrict adds a relation and returns its name. The relation has the rows of from whose chunks are in every relation
-// of must. No chunk matches a part of not.
+// restrict adds a relation and returns its name. It takes the rows of the relation in from. It keeps a row if its chunk
+// is in every relation in must, and matches no part in not.
 func (w *words) restrict(from string, not []storekit.Node, must []string) string {
 	var conditions []string
 	for _, name := range must {

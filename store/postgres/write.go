@@ -195,7 +195,8 @@ func (w *load) Add(ctx context.Context, batch store.Batch) error {
 }
 
 // change runs f in the transaction; if there is no transaction, change begins one. An error ends the transaction. The
-// error has the number of chunks in w.next, or the number in chunks if w.next is empty. The caller must hold w.mu.
+// message of the error has the number of chunks in w.next, or the parameter chunks if w.next is empty. The caller must
+// hold w.mu.
 func (w *load) change(ctx context.Context, chunks int, f func(ctx context.Context) error) error {
 	switch {
 	case w.closed:

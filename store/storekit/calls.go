@@ -23,8 +23,8 @@ type Calls struct {
 	closed bool
 }
 
-// NewCalls returns the Calls of a store. Errors begin with the name store. Close closes the idle connections of client.
-// timeout limits calls without an earlier deadline. If readOnly is true, Calls refuses writes.
+// NewCalls returns the Calls of a store. Errors begin with the text in store. Close closes the idle connections of
+// client. timeout limits calls without an earlier deadline. If readOnly is true, Calls refuses writes.
 func NewCalls(store string, client *http.Client, timeout time.Duration, readOnly bool) *Calls {
 	c := &Calls{store: store, http: client, timeout: timeout, readOnly: readOnly, writing: make(chan struct{}, 1)}
 	c.writing <- struct{}{}
@@ -53,7 +53,7 @@ func writeTimeout(ctx context.Context) time.Duration {
 }
 
 // bounded returns a context for one request, and a function that releases the context. If ctx belongs to a write, the
-// new context has the timeout of one request of the write. Otherwise it is ctx.
+// new context has the timeout of one request of the write. Otherwise, bounded returns ctx itself.
 func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	if timeout := writeTimeout(ctx); timeout > 0 {
 		return context.WithTimeout(ctx, timeout)
@@ -68,8 +68,8 @@ func WaitsFor(ctx context.Context, began time.Time) bool {
 	return time.Since(began) < writeTimeout(ctx)
 }
 
-// Write waits until earlier writes have ended, then calls f. f may take any time while the server answers each request
-// within the timeout. The server may also be busy as long as the timeout.
+// Write waits until earlier writes have ended, then calls f. f has no time limit as a whole. Each of its requests has
+// the timeout, and a busy server may delay a request as long again.
 func (c *Calls) Write(ctx context.Context, f func(context.Context) error) error {
 	if c.readOnly {
 		return fmt.Errorf("%s: %w: the store is open for reading only", c.store, sheaf.ErrUnsupported)

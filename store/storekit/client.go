@@ -133,8 +133,8 @@ func (c *Client) attempts() int {
 	return c.Attempts
 }
 
-// Wait pauses before the attempt number attempt. If pause is above 0, it pauses about that long; otherwise, longer with
-// each attempt. If ctx ends first, it returns an error.
+// Wait pauses before an attempt, about as long as pause. If pause is 0 or less, the pause grows with the number of the
+// attempt. If ctx ends first, Wait returns an error.
 func Wait(ctx context.Context, attempt int, pause time.Duration) error {
 	if pause <= 0 {
 		pause = min(firstPause<<(attempt-1), maxPause)
@@ -147,8 +147,8 @@ func Wait(ctx context.Context, attempt int, pause time.Duration) error {
 	}
 }
 
-// OutOfTime returns the error of a call whose context has ended. If the caller canceled it, the error is the
-// cancellation. Otherwise the server was slow, and the error is sheaf.ErrUnavailable.
+// OutOfTime returns the error of a call whose context has ended. If the caller canceled the context, it returns the
+// cancellation. Otherwise the server was slow, and OutOfTime returns err as sheaf.ErrUnavailable.
 func OutOfTime(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// Hosts is a transport to a server with several addresses. It sends a request for the first address to the host that
-// answered last. If this host does not answer, Hosts tries the next one. It sends requests for other addresses
+// Hosts is a transport to a server with several addresses. It sends a request for the first element of Hosts to the
+// host that answered last. If this host does not answer, it tries the next host. It sends requests for other addresses
 // unchanged. Hosts is safe for concurrent use.
 type Hosts struct {
 	Transport *http.Transport

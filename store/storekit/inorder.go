@@ -10,8 +10,8 @@ import (
 // maxAhead is the largest number of results that wait to be used. InOrder then pauses producing.
 const maxAhead = 64
 
-// InOrder calls produce for the elements of list, several at a time. Meanwhile it calls use with the results, one at a
-// time and in the order of list. It stops at the first error.
+// InOrder calls produce for the elements of list, several at a time. Meanwhile it calls the function use with the
+// results, one at a time and in the order of list. It stops at the first error.
 func InOrder[T, M any](ctx context.Context, list []T, produce func(one T) (M, error),
 	use func(ctx context.Context, one T, made M) error) error {
 	waiting := make(chan chan M, maxAhead)

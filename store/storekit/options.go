@@ -80,9 +80,9 @@ func (o *Options) NewClient(name string, refusal func(status int, body []byte) e
 // Made returns the record of the settings of a store that these options create.
 func (o *Options) Made() Made { return Made{Analyzer: o.Analyzer.Name(), K1: o.K1, B: o.B} }
 
-// Opens returns an error if these options cannot open a store with the record m. version is the version of the store.
-// If this program reads another version, reads, the error is sheaf.ErrUnsupported. If the store has other settings, the
-// error is store.ErrMadeOtherwise. In errors, place names the store's place, for example "index".
+// Opens returns an error if these options cannot open a store with the record m. version is the version of the store,
+// and reads the version that this program reads. If they differ, the error is sheaf.ErrUnsupported. If the store has
+// other settings, the error is store.ErrMadeOtherwise. In errors, place names the store's place, for example "index".
 func (o *Options) Opens(m Made, version, reads int, place string) error {
 	if version != reads {
 		return fmt.Errorf("%w: the %s has version %d, this program reads version %d: "+

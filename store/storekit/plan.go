@@ -198,7 +198,7 @@ func (c *compiler) phrase(q sheaf.Phrase, factor float64) Node {
 }
 
 // pieces returns a node that matches if all pieces match. An exact piece matches as a phrase. Any other piece matches
-// as the expansion like, with the piece as its text. A piece that occurs n times gets n times the factor.
+// as a copy of the parameter like, with the piece as its text. A piece that occurs n times gets n times the factor.
 func (c *compiler) pieces(pieces []analysis.Piece, field string, factor float64, like Expand) Node {
 	var out Bool
 	times := map[analysis.Piece]float64{}

@@ -33,7 +33,8 @@ func Chunks(check string, chunks int, err error) store.Finding {
 		Found: fmt.Sprintf("%d chunks, analyzer, k1, b and models as configured", chunks)}
 }
 
-// removeTimeout limits how long the removal of a probe takes. It continues even if the caller's context has ended.
+// removeTimeout limits how long the removal of a probe takes. The removal continues even if the caller's context has
+// ended.
 const removeTimeout = 30 * time.Second
 
 // Probe checks the rights to create and to delete. It calls make, then removes what make created with a DELETE of path.

@@ -58,8 +58,8 @@ func (v *Vectors) Check(batch *store.Batch, wanted []store.VectorField, maxDims 
 	return batch.ValidateDims(store.DimsOf(append(slices.Clone(wanted), v.All()...)), maxDims)
 }
 
-// Missing returns the vector fields of a chunk that v does not have. wanted has the vector fields of the options. The
-// result takes fields with their models from wanted.
+// Missing returns the vector fields of a chunk that v does not have. wanted has the vector fields of the options. If
+// wanted has such a field, the result has it with its model, else without a model.
 func (v *Vectors) Missing(c *store.Chunk, wanted []store.VectorField) (out []store.VectorField) {
 	for _, f := range c.Vectors {
 		if v.Get(f.Name).Dims != 0 {

@@ -27,8 +27,8 @@ import (
 type Exchanges struct {
 	// About names what the next requests show, for example a search.
 	About string
-	// Alter changes the answer that the file has for a request. Nil changes nothing. It is for a test that sends only
-	// some of the requests.
+	// Alter changes the answer that the file has for a request. Nil changes nothing. With Alter, the test need not send
+	// every request of the file.
 	Alter func(path string, answer []byte) []byte
 
 	t         testing.TB

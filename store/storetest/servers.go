@@ -22,8 +22,8 @@ func Removed(t *testing.T, b store.Backend, drop func() error) {
 	check.That(t, errors.Is(err, sheaf.ErrNotFound), "found %v, %v", got, err)
 }
 
-// ListOnly makes a store with the options made, and opens it for listing with the options listed. The store must return
-// the documents of [Library] and refuse writes.
+// ListOnly makes a store with the options in made, and opens it for listing with the options in listed. The store must
+// return the documents of [Library] and refuse writes.
 func ListOnly[O any](t *testing.T, s *Stores[O], made O, listed O) {
 	t.Helper()
 	b := s.Open(t, made)

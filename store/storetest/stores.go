@@ -44,8 +44,9 @@ func (s *Stores[O]) Reopen(t testing.TB, b store.Backend) store.Backend {
 	return s.Open(t, s.options[b])
 }
 
-// Refusing returns a function that checks that a store does not open. The function opens the store with the options
-// good, changed by change. The error must wrap want and contain the text in says. what names the check in failures.
+// Refusing returns a function that checks that a store does not open. The function opens the store with a copy of good
+// that the function change has changed. The error must wrap want and contain the text in says. what names the check in
+// failures.
 func (s *Stores[O]) Refusing(t *testing.T, good O) func(what string, change func(o *O), want error, says string) {
 	return func(what string, change func(o *O), want error, says string) {
 		t.Helper()

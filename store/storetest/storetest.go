@@ -43,13 +43,13 @@ type Options struct {
 // limits has the Options with which each open store was opened.
 var limits sync.Map
 
-// Limited records the Options of b, a store that a test opened by itself, and returns b.
+// Limited records o as the Options of b and returns b. A test calls it for a store that it opened without Options.Open.
 func Limited(b store.Backend, o Options) store.Backend {
 	limits.Store(b, o)
 	return b
 }
 
-// remembering returns o, changed so that each opened store is recorded in limits.
+// remembering returns a copy of o whose functions Open and Reopen record each opened store in limits.
 func (o Options) remembering() Options {
 	open, reopen := o.Open, o.Reopen
 	o.Open = func(t testing.TB) store.Backend {
@@ -70,7 +70,7 @@ func optionsOf(b store.Backend) Options {
 	return Options{}
 }
 
-// refused reports whether b must refuse a request by its Options. If so, it checks that b refuses the request.
+// refused reports whether the Options of b say that b refuses the request. If so, it checks that b does.
 func refused(t testing.TB, b store.Backend, req store.Request) bool {
 	t.Helper()
 	lacks := optionsOf(b).Lacks

@@ -130,8 +130,8 @@ func Verify(ctx context.Context, from store.Streamer, to store.Backend, sample i
 	return compared, err
 }
 
-// compare checks that the store to has the chunks in picked. It searches for them by ID, then by their first vectors.
-// If a chunk is missing, or has another vector, the error wraps sheaf.ErrCorrupt.
+// compare checks that the second store, to, has the picked chunks. It searches for the chunks by ID, then by their
+// first vectors. If a chunk is missing, or has another vector, the error wraps sheaf.ErrCorrupt.
 func compare(ctx context.Context, to store.Backend, picked []store.Chunk) error {
 	if len(picked) == 0 {
 		return nil

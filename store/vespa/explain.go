@@ -59,8 +59,8 @@ func (s *Store) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) 
 	return out, nil
 }
 
-// explanation returns the explanation of a chunk's score by the scores of its fields. factor converts the server's
-// scores to Sheaf's.
+// explanation returns the explanation of a chunk's score, with the scores of its fields as parts. factor converts the
+// server's scores to Sheaf's.
 func explanation(req *store.TextRequest, sent object, fields hitFields, factor float64) *sheaf.Explanation {
 	var parts []sheaf.Explanation
 	for _, name := range sheaf.Fields {

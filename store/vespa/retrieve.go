@@ -123,8 +123,8 @@ func (s *Store) vectorField(req *store.VectorRequest) (field store.VectorField, 
 	return field, ok, err
 }
 
-// addNearest adds the search for the nearest passages to a. Vespa scores passages by their angle to the query's vector.
-// where is the condition on chunks.
+// addNearest adds the search for the nearest passages to the request a. Vespa scores passages by their angle to the
+// query's vector. where is the condition on chunks.
 func (s *Store) addNearest(a *growingRequest, req *store.VectorRequest, where string) error {
 	v, ok, err := s.vectorField(req)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 type words struct {
 	match   string
 	weights map[string]float64 // by field of the schema
-	// scale is the factor by which the server's scores are too large. The query repeats terms to apply their factors.
+	// scale is the factor by which the server's scores are too large, because the query repeats terms.
 	scale float64
 }
 
@@ -77,7 +77,8 @@ func (s *Store) words(q *query, req *store.TextRequest, scores bool) (words, err
 	return out, nil
 }
 
-// scale returns the smallest number by which the factors of all scoring terms become integers.
+// scale returns the smallest whole number n for which n times each scoring term's factor is an integer, 1..maxRepeats.
+// If there is no such number, it returns sheaf.ErrUnsupported.
 func (s *Store) scale(root storekit.Flat) (float64, error) {
 	var factors []float64
 	for _, part := range slices.Concat(root.Must, root.Should) {

@@ -69,7 +69,7 @@ type answerObject struct {
 	} `json:"_additional"`
 }
 
-// page returns the hits of a from the objects of an answer.
+// page returns the hits of the request a from the objects in its answer.
 func (s *Store) page(a growingRequest, list []answerObject) (page, error) {
 	var out page
 	for _, o := range list {

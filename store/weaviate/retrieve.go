@@ -123,8 +123,8 @@ func numbers(vector []float32) string {
 	return string(append(out, ']'))
 }
 
-// words adds the words of a request to a. The server scores only one list of words in one list of properties. So
-// required and forbidden words become filters.
+// words adds the words of req to the growing request a. The server only scores one list of words in one list of
+// properties. So required and forbidden words become filters.
 func (s *Store) words(req *store.Request, a *growingRequest) error {
 	plan := storekit.Compile(s.o.Analyzer, req.Text)
 	root, err := plan.Flat()
@@ -178,7 +178,7 @@ func (s *Store) hasField(field string) bool {
 	return s.texts[textProperty(field)]
 }
 
-// bm25 adds the word lists that score the terms to a.
+// bm25 adds the word lists that score the terms to the growing request a.
 func (s *Store) bm25(req *store.TextRequest, terms []storekit.Term, plan storekit.Plan, a *growingRequest) {
 	type group struct {
 		field  int
@@ -242,7 +242,8 @@ func (a growingRequest) total(scores []float64) float64 {
 }
 
 // joinLists asks for each list of words and joins the results. It always asks for MaxLimit hits: with a smaller limit,
-// version 1.35 drops some of the best. If a list has more hits, the result may lack some of the best, too.
+// version 1.35 drops some of the best hits. If a list has more than MaxLimit hits, the result may also lack some of the
+// best.
 func (s *Store) joinLists(ctx context.Context, a growingRequest) (sheaf.Ranking, error) {
 	whole := make([]growingRequest, len(a.lists))
 	for i, l := range a.lists {

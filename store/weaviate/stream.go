@@ -167,7 +167,7 @@ func (s *Store) passages(ctx context.Context, field string, indexes map[string]i
 	return nil
 }
 
-// timed runs call within the time limit of one store call, for all requests that it sends.
+// timed runs the function call within the time limit of one store call. The limit is for all requests of call together.
 func timed[T any](ctx context.Context, s *Store, call func(ctx context.Context) (T, error)) (T, error) {
 	ctx, stop, err := s.calls.Begin(ctx)
 	if err != nil {
@@ -204,9 +204,9 @@ func (s *Store) passageHits(ctx context.Context, class, arguments, properties st
 	return hits(s, answer.Get, class)
 }
 
-// inParts calls use with conditions that together select the passages of chunks that meet the condition within. Each
-// condition selects n passages of class, and n is at most most. inParts fails if the server finds more than most
-// passages whose numbers are in a range of that size.
+// inParts splits the passages of chunks that meet the condition in within, and calls use for each part. where selects
+// the n passages of a part in class; n is not above the limit most. inParts fails if the server counts more passages of
+// a chunk than possible.
 func (s *Store) inParts(ctx context.Context, field string, hashes []string, within condition, most int,
 	use func(class, where string, n int) error) error {
 	class, where := s.passageClass(field), and(anyOf("chunk", hashes), within)

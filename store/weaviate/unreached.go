@@ -14,7 +14,7 @@ import (
 var _ store.Inspector = (*Store)(nil)
 
 // Unreached implements [store.Inspector]. If its process is killed, version 1.35.2 of the server may keep objects but
-// lose their vectors from its index. Writing the same objects again does not help.
+// lose their vectors from its index. Writing the same objects again without Remove does not help.
 func (s *Store) Unreached(ctx context.Context, ids []sheaf.ID) (int, error) {
 	lost := 0
 	for _, field := range s.vectors.All() {

@@ -82,8 +82,8 @@ func (v *View) Unchanged(doc sheaf.ID) bool {
 	return st.file.matches(v.catalog.o.Source, name)
 }
 
-// readSource reads a source file. If its content is not the recorded one, it returns an error. same says that the file
-// also has the recorded time, so that its content can be trusted.
+// readSource reads a source file. If the file's content is not the recorded content, readSource returns an error. same
+// says that the file also has the recorded time, so that its content can be trusted.
 func readSource(source vfs.FS, name string, recorded *FileState) (text []byte, same bool, err error) {
 	f, err := openSource(source, name)
 	if err != nil {

@@ -146,8 +146,8 @@ func (p *plan) count() error {
 	return nil
 }
 
-// fieldOver returns the statistics of a field of a view, over the chunks that count for idf. It caches the statistics
-// if a filter selects these chunks. Callers who may see only a part of the index often send the same filter.
+// fieldOver returns the statistics of a field of a view, over the chunks that count for idf. If a filter selects these
+// chunks, fieldOver caches the statistics, because a caller often sends the same filter again.
 func (p *plan) fieldOver(view, field int) (stats bm25.Field, err error) {
 	of := fieldOf{view, field, p.params.Lengths}
 	if p.filtered != nil {
@@ -395,8 +395,8 @@ func (p *plan) countIn(v *view, t *segment.Term, field int, over segment.Bitset)
 	return n, nil
 }
 
-// unionDF counts the chunks in over that have a term in at least one of the fields. If over is nil, all chunks count
-// except deleted ones.
+// unionDF counts the chunks of the set over that have a term in at least one of the fields. If over is nil, all chunks
+// count except deleted ones.
 func (p *plan) unionDF(v *view, t *segment.Term, fields []int, over segment.Bitset) (int, error) {
 	mask, only := uint64(0), -1
 	for _, f := range fields {

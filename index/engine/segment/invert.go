@@ -216,8 +216,8 @@ type lists struct {
 	memory []postings.Occurrence
 }
 
-// sort sorts the occurrences in made by term. The numbers of the terms in the range are below n. The occurrences of one
-// term must be in order of chunk and position.
+// sort sorts made, a list of occurrences, by term. The numbers of the terms in the range are below n. The occurrences
+// of one term must be in order of chunk and position.
 func (l *lists) sort(made []postings.Occurrence, n int) {
 	clear(l.ends[:n])
 	if n <= 1 || len(made) == 0 {

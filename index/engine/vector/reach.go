@@ -15,8 +15,8 @@ import (
 // A question of a few words needs some hundreds of the 10,000 rows with the best estimates.
 
 // deviations returns how many standard deviations an estimate may be too low in a search for k chunks. With large k the
-// number is smaller, so that a search reads half as many rows. It then loses four to eight neighbors in a thousand,
-// nearly always among the last.
+// number is smaller, so that a search reads half as many rows. Such a search loses four to eight neighbors in a
+// thousand, nearly always among the last.
 func deviations(k int) float64 {
 	const many = 20
 	if k >= many {

@@ -133,8 +133,8 @@ func (p *Paged) verify(i int) error {
 	return nil
 }
 
-// sum returns the checksum of page i, from list number list. It first verifies the page of the list that has the
-// checksum. The checksum of the last list is in the table of contents.
+// sum returns the checksum of page i. It reads the list of checksums with the number list. It first verifies the page
+// of the list that has the checksum. The checksum of the last list is in the table of contents.
 func (p *Paged) sum(list, i int) (uint32, error) {
 	if list == len(p.lists) {
 		return p.entry.checksum, nil

@@ -348,8 +348,8 @@ func (t *trial) answer(door string, out any) error {
 	return nil
 }
 
-// withoutVisible removes the IDs of visible documents that contain name from text. For example, the visible "api:doc10"
-// is not a leak of the hidden "api:doc1".
+// withoutVisible removes from text the IDs of visible documents that contain name. For example, "api:doc10", which is
+// visible, is not a leak of the hidden "api:doc1".
 func (t *trial) withoutVisible(text, name string) string {
 	for i := range t.docs {
 		if d := &t.docs[i]; d.sees(&t.grant) {

@@ -65,7 +65,8 @@ type IndexOptions struct {
 	// guessed from little text, unless the settings forbid updates. Asked makes Open detect such a language again in any
 	// case.
 	Updates, Asked bool
-	// Whole means that the command needs an up-to-date index. An answer from the last indexing run is then an error.
+	// Whole means that the command needs an up-to-date index. If the update fails, the command fails: it does not answer
+	// from the last indexing run.
 	Whole bool
 	// Make creates the index if it is missing. Without Make, a missing index is an error. A missing index is also an
 	// error if Refresh is set and the settings forbid updates.

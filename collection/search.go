@@ -84,7 +84,8 @@ func (r *Reader) answer(
 	return a, result.Took, nil
 }
 
-// key returns a hash of all values that determine the answer. The filter of the query has the dates that it means now.
+// key returns a hash of all values that determine the answer. The filter of parsed has absolute dates, also for words
+// such as "today".
 func (r *Reader) key(
 	q *SearchRequest, parsed sheaf.Query, p loadedProfile, calibration *search.Calibration, now time.Time,
 ) answerKey {

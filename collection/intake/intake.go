@@ -93,8 +93,8 @@ func (in *Intake) replace(fill func(*bbolt.DB) error) error {
 	return errors.Join(os.Rename(next, in.Path()), vfs.Disk{}.SyncDir(in.dir))
 }
 
-// transact opens the file, and calls use with it for one transaction. If the file is damaged, the error is
-// [ErrDamaged]. The caller holds in.mu.
+// transact opens the file, and calls the function use with the open file for one transaction. If the file is damaged,
+// the error is [ErrDamaged]. The caller holds in.mu.
 func (in *Intake) transact(readOnly bool, use func(*bbolt.DB) error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // reading a truncated file causes a fault
 	defer func() {

@@ -387,7 +387,7 @@ func (w *walker) byRule(out *Walk, path, reason string, f *ignoreFile, r *ignore
 	out.byRule = append(out.byRule, s)
 }
 
-// file adds a file that no rule excludes to out. If it is not a document to index, file calls skip with the reason.
+// file adds to out a file that no rule excludes. If the file is not a document to index, it calls skip with the reason.
 func (w *walker) file(full string, e fs.DirEntry, info fs.FileInfo, path string, mode fs.FileMode, out *Walk,
 	skip func(path, reason, detail string)) {
 	name := e.Name()

@@ -19,16 +19,16 @@ import (
 
 // These are times of Watch. After the last event of a burst, Watch waits quietTime, because editors write, rename and
 // remove files in one save. In an endless burst, Watch waits at most patience. A run takes some tens of milliseconds,
-// so search finds a saved note well within a second. Without events, Watch indexes again after the time rescan, because
-// the system may lose an event.
+// so search finds a saved note well within a second. Without events, Watch indexes again after a minute (rescan),
+// because the system may lose an event.
 const (
 	quietTime = 50 * time.Millisecond
 	patience  = 400 * time.Millisecond
 	rescan    = time.Minute
 )
 
-// poll and pollShare apply where the system does not report changes. Watch then indexes again after the time poll. If
-// runs take long, it waits longer, so that runs take at most one part in pollShare of the time.
+// poll and pollShare apply where the system does not report changes. Watch then indexes again after half a second
+// (poll). If runs take long, it waits longer, so that runs take at most one part in pollShare of the time.
 const (
 	poll      = 500 * time.Millisecond
 	pollShare = 20

@@ -173,7 +173,8 @@ func (d *decoder) parameter(name string, n *node) Parameter {
 	return p
 }
 
-// readBound reads the value of key: the smallest or largest value of a parameter. where names the parameter in errors.
+// readBound reads a bound of a parameter: the number at key, which is "min" or "max". where names the parameter in
+// errors.
 func readBound(n *node, key, where string) float64 {
 	b := n.get(key)
 	if b == nil {

@@ -174,7 +174,8 @@ func diffLines(a, b []string) string {
 	return out.String()
 }
 
-// New returns the text of a new profile for a user to edit. It extends p, and sets every parameter to its default.
+// New returns the text of a new profile for a user to edit. The new profile extends p, and sets every parameter to its
+// default.
 func New(name string, p *Profile) ([]byte, error) {
 	n := node{file: name, line: 1, col: 1, kind: nodeScalar, text: name}
 	if _, err := attempt(func() error { checkName(&n, "the name of a profile"); return nil }); err != nil {

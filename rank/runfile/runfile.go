@@ -54,7 +54,7 @@ type entry struct {
 	line  int
 }
 
-// These are limits for the size of a file.
+// These are limits for one file: its bytes, its hits, and the bytes of each ID.
 const (
 	maxBytes   = 1 << 30
 	maxHits    = 20_000_000

@@ -31,8 +31,8 @@ func NewCalls(store string, client *http.Client, timeout time.Duration, readOnly
 	return c
 }
 
-// Begin limits the time of a call. After Close it fails with sheaf.ErrUnavailable. The caller must call the returned
-// function when the call has ended.
+// Begin returns a context that limits the time of a call. After Close, Begin fails with sheaf.ErrUnavailable. The
+// caller must call the returned function when the call has ended.
 func (c *Calls) Begin(ctx context.Context) (context.Context, context.CancelFunc, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -374,7 +374,7 @@ func (h *history) query(depth int) sheaf.TextQuery {
 	return b
 }
 
-// checkColumns compares the facets and the sorted hits of two stores that support them.
+// checkColumns compares facets and sorted hits of a store and the oracle, as far as the store supports them.
 func checkColumns(t *testing.T, where string, req store.Request, a, oracle store.Backend) {
 	t.Helper()
 	ctx := context.Background()

@@ -366,7 +366,7 @@ func (s *Store) firstHits(ctx context.Context, a growingRequest, limit int) (she
 	}
 }
 
-// maxLeft is how often firstHits may repeat a request without the chunks that it already has. Such a request helps if
+// maxLeft limits how often firstHits repeats a request that excludes the chunks found so far. Such a request helps if
 // the passages of long documents fill the list of hits.
 const maxLeft = 20
 

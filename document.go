@@ -104,8 +104,8 @@ type Document struct {
 	Aliases    []string
 	Tags       []string
 	Properties []Property
-	// Frontmatter is the range of the frontmatter block with its delimiter lines. It is zero without frontmatter.
-	// FrontmatterText means that the YAML in the block had no properties. The index then treats the block as text.
+	// Frontmatter is the range of the frontmatter block with its delimiter lines. It is zero without frontmatter. If
+	// FrontmatterText is true, the YAML in the block had no properties, and the index treats the block as text.
 	Frontmatter     Span
 	FrontmatterText bool
 	// Language is the detected language of the text (ISO 639-1), or "".
@@ -260,7 +260,7 @@ func (o *Outline) Node(id ID) *Node {
 
 // NodeIn returns the node with this ID, or nil. outline returns the outline of a document. Callers share the node and
 // must not change it. NodeIn first takes the part of id before the last '#' as the document, because most IDs name a
-// section. Then it tries the whole id.
+// section. If this finds no node, NodeIn takes the whole id as the document.
 func NodeIn(outline func(ID) *Outline, id ID) *Node {
 	if hash := strings.LastIndexByte(string(id), '#'); hash >= 0 {
 		if o := outline(id[:hash]); o != nil {

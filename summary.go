@@ -47,7 +47,8 @@ type SummaryWords struct {
 	// Word returns the user's word for a term, or "" for a word that is too common to be named. If Word is nil, the
 	// summary shows the term.
 	Word func(term string) string
-	// Property returns the name of the document's property that has the term, or "" if unknown. Property may be nil.
+	// Property returns the name of the document's property whose value has the term, or "" if unknown. If Property is nil,
+	// the summary names no properties.
 	Property func(term string) string
 }
 
@@ -320,8 +321,8 @@ func reasonText(e *Explanation) string {
 var fixedTexts = map[string]string{KindPinned: "it is pinned", KindInOrder: "moved into the order of its document",
 	KindRerank: "the reranking model", KindRepetition: "similar to a result above"}
 
-// term adds the share of a term to the field that has the term. If e names no field, all fields count as one text. Then
-// term divides the share by the weighted occurrences in each field.
+// term adds the share of a term to the field that has the term. If e names no field, all fields were scored as one
+// text. The method then divides the share among the fields, in proportion to the weighted occurrences of the term.
 func (s *summary) term(e *Explanation, share float64) {
 	term := e.Details["term"].Text
 	if field := e.Details["field"].Text; field != "" {

@@ -86,8 +86,8 @@ func onlyMeaning(ph *profile.Phase) *profile.Branch {
 	return first
 }
 
-// combineText is the value of "combine" in a profile with which BM25 treats all fields as one text. A store that cannot
-// do this adds otherFields times the scores of the other fields to the best field's score.
+// combineText is a value of "combine" in a profile: BM25 then treats all fields as one text. A store that cannot do
+// this adds otherFields times the scores of the other fields to the best field's score.
 const (
 	combineText = "text"
 	otherFields = 0.2

@@ -70,7 +70,8 @@ func (r *run) complete(ctx context.Context, outcomes []outcome, all *candidates)
 	return nil
 }
 
-// lookUp asks a branch for the scores of the hits in lacks. It adds the scores to the outcome of the branch.
+// lookUp asks a branch for the scores of the hits whose IDs are in lacks. It adds the scores to the outcome of the
+// branch.
 func (r *run) lookUp(ctx context.Context, o *outcome, lacks []sheaf.ID) error {
 	if len(lacks) == 0 || o.request.Text != nil && len(o.ranking) < o.request.Limit && len(o.more) == 0 {
 		return nil // the branch found every match

@@ -29,11 +29,12 @@ type Evidence struct {
 	Lead float64 `json:"lead"`
 	// Length is the number of words of the query.
 	Length int `json:"length"`
-	// Unseen is the share, 0..1, of the query's idf that belongs to words that no chunk has. Numbers is the share of such
-	// words with a digit, and of all their parts.
+	// Unseen is the share, 0..1, of the query's idf that belongs to words that no chunk has. Numbers is the share of those
+	// words that have a digit, together with all parts of these words.
 	Unseen  float64 `json:"unseen"`
 	Numbers float64 `json:"numbers"`
-	// Foreign says that the query has unseen words and another language than the collection. Unseen then equals Numbers.
+	// Foreign says that the query has unseen words and another language than the collection. Only numbers then count as
+	// unseen, so Unseen equals Numbers.
 	Foreign bool `json:"foreign,omitempty"`
 }
 
@@ -136,10 +137,10 @@ var shipped = Calibration{
 
 // judgingInput is what a search collects to compute the confidence in its results.
 type judgingInput struct {
-	text   []bool    // by leg: whether it searches words
-	ideals []float64 // by leg
-	// scores has the best score of each document before a stage drops hits. It is nil before compare ran. first and
-	// second are the two best documents.
+	text   []bool    // for each leg, whether the leg searches words
+	ideals []float64 // for each leg, the score of a perfect hit: see run.ideal
+	// scores has the best score of each document before a stage drops hits. It is nil before the method compare ran. first
+	// and second are the two best documents.
 	scores        map[sheaf.ID]float64
 	first, second judgedDocument
 	unseen        float64
@@ -202,8 +203,8 @@ func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome)
 	return nil
 }
 
-// inVersion reports whether the query has a part that chunks have, and that is the version word or contains it. A "v"
-// at the start of word does not count. For example, v1.2.4 and v1 are in 1.2.4.
+// inVersion reports whether a part of the query is or contains the version word, and chunks have this part. A "v" at
+// the start of word does not count. For example, v1.2.4 and v1 are in 1.2.4.
 func (w *idfWorth) inVersion(word string) bool {
 	number := "." + strings.TrimLeft(word, "vV") + "."
 	return slices.ContainsFunc(w.parts, func(p partWorth) bool {

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// mostAsked is the largest number of filter values that are looked up. A value may need two requests to the store.
+	// mostAsked is the largest number of filter values that are looked up, because a value may need two requests.
 	mostAsked = 4
 	// leastMeant is the smallest number of characters in a value that may have a typing error.
 	leastMeant = 3
@@ -81,7 +81,7 @@ func requiredValues(f sheaf.Filter) []requiredValue {
 }
 
 // requiredOf returns the column and the value that a filter requires, or "" if no message can name the value. For an
-// Or, it returns those of the part for the file name, or else of the first part.
+// Or, requiredOf describes the part for the file name if there is one, otherwise the first part.
 func requiredOf(f sheaf.Filter) (column, value string) {
 	switch f := f.(type) {
 	case sheaf.In:
@@ -118,9 +118,9 @@ func named(column string) string {
 	return name
 }
 
-// unmet returns the message that no document has the wanted value. there has existing values to suggest. scope is a
-// folder with a slash at its end, or "". If the value is a folder, the message suggests only folders below scope, as
-// paths relative to scope.
+// unmet returns the message that no document has the wanted value. The parameter there has existing values to suggest.
+// scope is a folder with a slash at its end, or "". If the value is a folder, the message suggests only folders below
+// scope, as paths relative to scope.
 func (w requiredValue) unmet(there store.Facet, scope string) string {
 	said := fmt.Sprintf("nothing has %s %q", named(w.column), short(w.value))
 	values := make([]string, 0, len(there.Values))

@@ -320,8 +320,8 @@ func quoted(texts []string) string {
 	return strings.Join(out, ", ")
 }
 
-// words sets the words that score. If the query is plain text and the model chose terms, only these terms score. Words
-// that the caller added always score.
+// words sets the words that score. If the query is plain text and the model chose terms, only these terms and the
+// caller's additional words score. Otherwise the query and the additional words score.
 func (r *run) words() {
 	if plain, ok := r.query.Words.(sheaf.Match); ok && plain.Field == "" && len(r.expansion.Terms) > 0 {
 		r.query.Words = sheaf.Match{Text: strings.Join(r.expansion.Terms, " ")}

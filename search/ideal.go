@@ -29,7 +29,7 @@ func (r *run) fusion(ctx context.Context, ph *profile.Phase, outcomes []outcome)
 
 // ideal returns the score of a perfect hit in a branch by words. A perfect hit has every term of the query often, in
 // one field of weight 1. The result is the sum of the terms' idf, or the branch's best score if this is larger. If the
-// store cannot count, it is the best score.
+// store cannot count, the result is the branch's best score.
 func (r *run) ideal(ctx context.Context, o *outcome) (float64, error) {
 	best := 0.0
 	if len(o.ranking) > 0 {

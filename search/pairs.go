@@ -97,7 +97,8 @@ func (r *run) pairs(w *idfWorth) []pair {
 	return pairs[:min(len(pairs), most)]
 }
 
-// findPairs returns a rank.Pair for each pair, which tells which of chunks have the pair. chunks must be distinct.
+// findPairs returns a rank.Pair for each pair, in order. Each rank.Pair tells which of the given chunks have the pair.
+// The IDs in chunks must be distinct.
 func (r *run) findPairs(ctx context.Context, pairs []pair, chunks []sheaf.ID) ([]rank.Pair, error) {
 	found := make([]rank.Pair, len(pairs))
 	reqs, of := make([]store.Request, 0, len(pairs)), make([]int, 0, len(pairs))

@@ -123,8 +123,8 @@ func (r *run) countAhead(ctx context.Context, ph *profile.Phase) (wait func()) {
 	return wg.Wait
 }
 
-// requests returns an outcome with a store request for each branch that can run. If no branch can run after a failure,
-// it returns sheaf.ErrUnavailable.
+// requests returns an outcome with a store request for each branch that can run. If no branch can run because an
+// earlier step failed, it returns sheaf.ErrUnavailable.
 func (r *run) requests(ph *profile.Phase, within []sheaf.ID) ([]outcome, error) {
 	out := make([]outcome, 0, len(ph.Branches))
 	means := slices.ContainsFunc(ph.Branches, func(b profile.Branch) bool { return b.Vector != nil && b.Weight != 0 })

@@ -14,9 +14,9 @@ import (
 // longestName is the largest number of characters in a property name that is searched.
 const longestName = 60
 
-// byProperty repeats the search for a single word that no text has, if no result is likely. The new search looks for
-// documents with a property of this name. byProperty returns the new run, or r if there was none or it found nothing. q
-// is the query before expansion. For ctx and retrieval, see the method follow.
+// byProperty repeats the search for a single word that no text has, if no result is likely to answer the query. The new
+// search looks for documents with a property of this name. byProperty returns the new run, or r if there was no new run
+// or the new run found nothing. q is the query before expansion. For ctx and retrieval, see the method follow.
 func (r *run) byProperty(ctx, retrieval context.Context, q sheaf.Query) (*run, error) {
 	word, plain := q.Words.(sheaf.Match)
 	foreign := r.judged != nil && r.judged.foreign
@@ -79,8 +79,8 @@ func (r *run) propertiesBelow(name string) (below []string) {
 	return below
 }
 
-// searchInstead searches with the query q and returns the new run. If this search fails or finds nothing, it returns r.
-// For ctx and retrieval, see the method follow.
+// searchInstead searches with the query q and returns the new run. If the new run fails or finds nothing, searchInstead
+// returns r. For ctx and retrieval, see the method follow.
 func (r *run) searchInstead(ctx, retrieval context.Context, q sheaf.Query) (*run, error) {
 	next := r.searcher.newRun(q, r.opt, r.followed)
 	if err := next.follow(ctx, retrieval); err != nil {

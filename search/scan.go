@@ -37,7 +37,7 @@ type ScanRequest struct {
 	Shown sheaf.Filter
 	// HideComments says that the caller may not see comments.
 	HideComments bool
-	// Limits limits the candidates, their chunks and the memory. Vectors asks for vectors of the best candidates.
+	// Limits bounds the candidates, their chunks and the memory. Vectors asks for vectors of the best candidates.
 	Limits  profile.Scan
 	Vectors bool
 }

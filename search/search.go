@@ -30,20 +30,20 @@ type Searcher struct {
 	Backend store.Backend
 	Store   string
 	// Facts know the documents. The search drops hits of documents that Facts do not know. If Facts are a snapshot of a
-	// catalog, it must be as new as the store's state, or newer. If Facts have a method Err() error and it returns an
-	// error, the result is degraded.
+	// catalog, this snapshot must be as new as the store's state, or newer. If Facts have a method Err() error that
+	// returns an error, the result is degraded.
 	Facts rank.Facts
 	// Shared says that other programs may write to the store. If the store then returns hits that Facts do not know, the
 	// result has a note.
 	Shared bool
-	// Embed returns a vector for each text of a query, in order. A vector has unit length and the dimension of the
-	// index. With an error, Embed may return the vectors of some texts, and nil for the others. When Embed is nil, no
-	// model is configured and branches that need vectors are skipped. After SetModel, only SetEmbed may change it.
+	// Embed returns a vector for each text of a query, in order. A vector has unit length and the dimension of the index.
+	// With an error, Embed may return the vectors of some texts, and nil for the others. When Embed is nil, no model is
+	// configured and branches that need vectors are skipped. After SetModel, only SetEmbed may change Embed.
 	Embed func(ctx context.Context, texts []string) ([][]float32, error)
 	// Analyzer is the store's analyzer, which splits a query into terms. If it is nil, white space separates terms.
 	Analyzer *analysis.Analyzer
-	// Confidence returns the calibration for a profile. If the function is nil or returns nil, results have no
-	// confidence. If a query changes parameters, the search does not call it, because the calibration would not fit.
+	// Confidence returns the calibration for a profile. If the function is nil or returns nil, results have no confidence.
+	// If a query changes parameters, the search does not call the function, because the calibration would not fit.
 	Confidence func(p *profile.Profile) *Calibration
 	modelWords modelWords
 	Models
@@ -175,8 +175,8 @@ type Hit struct {
 	// Legs has the rank and the raw score of the hit in each branch, in the order of Result.Legs. If a branch did not
 	// find the hit, Rank is 0.
 	Legs []sheaf.Leg
-	// Passage is the number of the passage that matched best. It is set if a branch found the hit by meaning
-	// (ByMeaning).
+	// ByMeaning says that a branch found the hit by meaning. Passage is then the number, from 0, of the passage that
+	// matched best. For other hits, Passage is 0.
 	Passage   int
 	ByMeaning bool
 	// Constituents are the chunks that were merged into this answer, best first.
@@ -465,7 +465,8 @@ func (r *run) note(format string, args ...any) {
 	}
 }
 
-// noteFailed adds a note about an error that does not change the hits. what, the failed step, is its public text.
+// noteFailed adds a note about an error that does not change the hits. The parameter what names the failed step and is
+// the note's public text.
 func (r *run) noteFailed(what string, err error) {
 	r.short(err)
 	text := fmt.Sprintf("%s: %v", what, err)
@@ -484,8 +485,8 @@ func (r *run) warn(format string, args ...any) {
 	r.result.Warn(err.Error(), err.Error())
 }
 
-// noteFailure adds a warning about an error that does not end the search. what names the failed step. The warning has
-// the text of err, but its public text names only the step.
+// noteFailure adds a warning about an error that does not end the search. The parameter what names the failed step. The
+// warning has the text of err, but its public text names only the step.
 func (r *run) noteFailure(what string, err error) {
 	r.failures = append(r.failures, err)
 	r.result.Warn(err.Error(), what+" failed")

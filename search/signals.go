@@ -25,17 +25,17 @@ type LexicalMatch struct {
 // FolderSignal is the factor by which the folder raises a score.
 type FolderSignal struct {
 	Folder            string  `json:"folder"`            // the path of the hit's folder
-	DocumentCount     int     `json:"documentCount"`     // how many documents in it were found
-	TotalDocsInFolder int     `json:"totalDocsInFolder"` // how many documents it has
-	RelevanceRatio    float64 `json:"relevanceRatio"`    // the share of its documents that were found
+	DocumentCount     int     `json:"documentCount"`     // how many documents in the folder were found
+	TotalDocsInFolder int     `json:"totalDocsInFolder"` // how many documents the folder has
+	RelevanceRatio    float64 `json:"relevanceRatio"`    // the share of the folder's documents that were found
 	BoostFactor       float64 `json:"boostFactor"`       // the factor that multiplies the score
 }
 
 // GraphSignal is the factor by which links raise a score. Score is the weighted sum of the counts of links.
 type GraphSignal struct {
-	Backlinks       int     `json:"backlinks"`       // how many other documents found link to it
-	CoCitations     int     `json:"coCitations"`     // how many documents found are cited together with it
-	SharedTags      int     `json:"sharedTags"`      // how many documents found share a tag with it
+	Backlinks       int     `json:"backlinks"`       // how many other found documents link to the hit
+	CoCitations     int     `json:"coCitations"`     // how many found documents are cited together with the hit
+	SharedTags      int     `json:"sharedTags"`      // how many found documents share a tag with the hit
 	Score           float64 `json:"score"`           // the weighted sum of the counts
 	BoostMultiplier float64 `json:"boostMultiplier"` // the factor that multiplies the score
 }

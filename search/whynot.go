@@ -161,8 +161,8 @@ func (r *run) whyBranches(ctx context.Context, a *Absence) (best sheaf.ID, err e
 	return best, nil
 }
 
-// whyFirst explains why a first phase dropped a.ID and all its sections. lost is false if the first phase kept some, or
-// if the plan has no first phase.
+// whyFirst explains why a first phase dropped a.ID and all its sections. lost is false if the first phase kept one of
+// these, or if the plan has no first phase.
 func (r *run) whyFirst(ctx context.Context, plan *profile.Plan, a *Absence) (lost bool, err error) {
 	if plan.Candidates == nil {
 		return false, nil
@@ -318,7 +318,8 @@ func (s *Searcher) matchesWithoutFilter(ctx context.Context, req store.Request) 
 // are ignored.
 const maxLacks = 32
 
-// lacks names the words of req that none of the chunks ids has, as the end of a sentence, or "".
+// lacks names the words of req that none of the chunks with these IDs has, as the end of a sentence. If there are no
+// such words, it returns "".
 func (s *Searcher) lacks(ctx context.Context, req store.Request, ids []sheaf.ID) string {
 	if req.Text == nil {
 		return ""
@@ -368,7 +369,8 @@ func (s *Searcher) Unknown(ctx context.Context, q sheaf.Query, analyzer *analysi
 	return unknown
 }
 
-// forbiddenWords names the forbidden words of a query that the chunks ids contain. If they contain none, it returns "".
+// forbiddenWords names the forbidden words of a query that chunks with these IDs contain. If there are none, it returns
+// "".
 func (s *Searcher) forbiddenWords(ctx context.Context, q sheaf.TextQuery, ids []sheaf.ID) string {
 	var held []string
 	tries := 0

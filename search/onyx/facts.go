@@ -18,8 +18,8 @@ func (f facts) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
 	return sheaf.Chunk{}, false
 }
 
-// Document implements rank.Facts. Spans count bytes of the chunks' texts, one text after another. The votes become a
-// property. Document returns false for an unknown document and after an error.
+// Document implements rank.Facts. Spans count bytes of the chunks' texts, one text after another. The number of votes
+// becomes the property "boost". Document returns false for an unknown document and after an error.
 func (f facts) Document(id sheaf.ID) (sheaf.Document, bool) {
 	d, ok, err := f.contents.Load(id)
 	if err != nil || !ok {

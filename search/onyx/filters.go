@@ -46,7 +46,7 @@ type Filters struct {
 	// Created and Updated limit the times of creation and of the last update.
 	Created Window
 	Updated Window
-	// Graph has values of the knowledge graph. A chunk must have one of its entities, one of its terms, and all of its
+	// Graph has values of the knowledge graph. A chunk must have one of these entities, one of these terms, and all these
 	// relationships. "TYPE::*" matches every entity of the type.
 	Graph
 }

@@ -163,7 +163,7 @@ func (g *gatherer) batch(ctx context.Context, matches []match) error {
 }
 
 // refusedFiles returns the files that may have a forbidden word, and in which g.req.Answering finds no chunk. It
-// indexes files with such words separately, so that they do not change the rarity of words.
+// indexes the files with such words separately, so that these files do not change the rarity of words.
 func (g *gatherer) refusedFiles(ctx context.Context, matches []match, cut []*loadedFile) (map[*loadedFile]bool, error) {
 	if len(g.req.Answering) == 0 {
 		return nil, nil

@@ -67,7 +67,7 @@ func (s *Scanner) match(ctx context.Context, files []ingest.File, req search.Sca
 	}
 	out.matches = results
 	if !all {
-		out.matches = slices.DeleteFunc(results, func(m match) bool { return (m.path|m.content)&^not.only == 0 })
+		out.matches = slices.DeleteFunc(results, func(m match) bool { return (m.path|m.content)&^not.forbiddenOnly == 0 })
 	}
 	rankMatches(out.matches, len(files), len(texts), not)
 	return out, nil
@@ -115,8 +115,8 @@ func (w *matcher) look(text []byte, known uint64) uint64 {
 	return mask
 }
 
-// rankMatches sorts matches by score, best first. files is the number N of all files, and not says which needles belong
-// to forbidden words.
+// rankMatches sorts matches by score, best first. files is the number N of all files. The parameter not says which
+// needles belong to forbidden words.
 //   - A needle in n of the N files adds ln(1 + (N - n + 0.5)/(n + 0.5)) to the score of a file.
 //   - A needle in the path of the file adds this twice.
 //   - Of files with equal scores, a file without forbidden words comes first. Then the order of paths decides.
@@ -133,12 +133,12 @@ func rankMatches(matches []match, files, needles int, not leftOut) {
 	for j := range matches {
 		m := &matches[j]
 		for _, mask := range [...]uint64{m.path, m.path | m.content} {
-			for mask &^= not.only; mask != 0; mask &= mask - 1 {
+			for mask &^= not.forbiddenOnly; mask != 0; mask &= mask - 1 {
 				m.worth += rarity[bits.TrailingZeros64(mask)]
 			}
 		}
 	}
-	last := func(m *match) int { return min(1, bits.OnesCount64((m.path|m.content)&not.any)) }
+	last := func(m *match) int { return min(1, bits.OnesCount64((m.path|m.content)&not.forbidden)) }
 	slices.SortFunc(matches, func(a, b match) int {
 		return cmp.Or(cmp.Compare(b.worth, a.worth), last(&a)-last(&b), cmp.Compare(a.file, b.file))
 	})
@@ -148,7 +148,7 @@ func rankMatches(matches []match, files, needles int, not leftOut) {
 func (f *needleMatches) needlesOf(mask uint64) string {
 	var names []string
 	for i, n := range f.needles {
-		if mask&^f.leftOut.only>>i&1 == 1 {
+		if mask&^f.leftOut.forbiddenOnly>>i&1 == 1 {
 			names = append(names, n)
 		}
 	}

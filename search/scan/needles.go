@@ -17,8 +17,8 @@ const minNeedle = 2
 
 // needles returns the folded, distinct texts to search for in files. Their order: each query as a whole, terms, words
 // that score, forbidden words, words of each query. The needle of a word is the common prefix of its inflections.
-// Needles decide which files become candidates; they do not change scores. out says which needles belong to forbidden
-// words. all says that files without a needle may match, for example if words are too short.
+// Needles decide which files become candidates; they do not change scores. The result out says which needles belong to
+// forbidden words. The result all says that files without a needle may match, for example if words are too short.
 func needles(a *analysis.Analyzer, queries, terms []string, words sheaf.TextQuery) (texts []string, out leftOut,
 	all bool) {
 	c := &collector{analyzer: a}
@@ -33,7 +33,7 @@ func needles(a *analysis.Analyzer, queries, terms []string, words sheaf.TextQuer
 	for _, part := range sheaf.Forbidden(words) {
 		c.words(part)
 	}
-	out = leftOut{only: 1<<len(c.out) - 1<<wanted, any: c.seen, unseen: c.lost || c.all}
+	out = leftOut{forbiddenOnly: 1<<len(c.out) - 1<<wanted, forbidden: c.seen, unseen: c.lost || c.all}
 	c.all = all
 	for _, q := range queries {
 		c.match(q)
@@ -43,14 +43,15 @@ func needles(a *analysis.Analyzer, queries, terms []string, words sheaf.TextQuer
 
 // leftOut says which needles belong to forbidden words, as sets of bits: bit i is needle number i.
 type leftOut struct {
-	// any has the needles of forbidden words. only has the needles in any that belong to no query, term or wanted word.
-	only, any uint64
+	// forbidden has the needles of forbidden words. forbiddenOnly omits those that also belong to a query, term or wanted
+	// word.
+	forbidden, forbiddenOnly uint64
 	// unseen says that a forbidden word has no needle, so any file may have that word.
 	unseen bool
 }
 
 // mayContain reports whether the file of m may contain a forbidden word.
-func (o leftOut) mayContain(m *match) bool { return o.unseen || (m.path|m.content)&o.any != 0 }
+func (o leftOut) mayContain(m *match) bool { return o.unseen || (m.path|m.content)&o.forbidden != 0 }
 
 type collector struct {
 	analyzer *analysis.Analyzer
@@ -115,7 +116,7 @@ func (c *collector) match(text string) {
 }
 
 // beginning returns the common prefix of a word and its stem, which other inflections share: "configur" for
-// "configuring". It drops an i at the end of a stem, which may be a y in the word.
+// "configuring". It drops an i at the end of a stem, because the word may have a y instead.
 func beginning(stem, word string) string {
 	n := 0
 	for n < len(stem) && n < len(word) && stem[n] == word[n] {
@@ -133,8 +134,9 @@ func beginning(stem, word string) string {
 	return word[:n]
 }
 
-// parts cuts a word into n parts and adds them as needles. Any word at most n-1 edits away contains one of these parts.
-// If the parts would be shorter than minNeedle, any file may match, and parts adds the whole word.
+// parts cuts a word into n parts and adds each part as a needle. A word with at most n-1 typing errors still contains
+// one of these parts. If the parts would be shorter than minNeedle, the method adds the whole word instead. It then
+// also sets c.all, because any file may match.
 func (c *collector) parts(word string, n int) {
 	letters := []rune(word)
 	size := len(letters) / n

@@ -91,7 +91,7 @@ func New(o Options) (*Scanner, error) {
 	return s, nil
 }
 
-// split divides the memory in bytes: 35 % for cut files, 65 % for the index.
+// split divides an amount of memory: 35 % for cut files, 65 % for the index. All numbers are bytes.
 func split(memory int64) (cut, index int64) {
 	return int64(0.35 * float64(memory)), int64(0.65 * float64(memory))
 }

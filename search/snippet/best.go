@@ -11,8 +11,8 @@ import (
 )
 
 // Best returns the snippet that shows most of the query: whole phrases before single words, then the rarest words. If
-// two spans show equally much, the first wins. There must be at least one span. Best reads the spans after the first
-// ownSpans spans only if these show no word of the query. Snippet.At is an offset in content.
+// two spans show equally much, the first wins. There must be at least one span. If the first ownSpans spans show a word
+// of the query, Best does not read the other spans. Snippet.At is an offset in content.
 func (h *Highlighter) Best(content []byte, spans []sheaf.Span, ownSpans, width int) Snippet {
 	best, worth := Snippet{At: spans[0].Start}, -1.0
 	for i, span := range spans {

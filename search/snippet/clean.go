@@ -37,7 +37,7 @@ type markedMatches struct {
 	ranges  []sheaf.Span
 	weights []float64 // the weight of each term of matches
 	terms   uint64    // a bit for each term that ranges contain
-	begin   int       // rarest is the place of a match at this byte of the text or later
+	begin   int       // the field rarest considers only matches at this byte of the text or later
 	most    float64   // the weight of the rarest match
 	rarest  int       // where the rarest match begins in the text
 }
@@ -512,8 +512,8 @@ func (c *cleaner) targetAhead(rest string) bool {
 	return slices.ContainsFunc(c.matches, func(m match) bool { return m.start < to && m.end > from })
 }
 
-// picture drops a picture without an address, as in "![text]()". The indexed text lacks the address if this is data,
-// such as an embedded image. picture reports whether it dropped a picture. rest begins with the picture's sign.
+// picture drops a picture without an address, as in "![text]()". The indexed text lacks an address that is data, such
+// as an embedded image. picture reports whether it dropped a picture. rest begins with the picture's sign.
 func (c *cleaner) picture(rest string) bool {
 	rest = rest[:min(len(rest), linkReach)]
 	end := strings.IndexByte(rest, ']')

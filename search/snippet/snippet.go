@@ -126,8 +126,8 @@ func (h *Highlighter) find(text string, width int) []match {
 	return inSight(text, matches, width)
 }
 
-// inSight returns the matches in text that readers see. Without such matches, it returns those outside HTML tags and
-// comments. Without these either, it returns all matches.
+// inSight returns the matches in text that readers see. If there are none, it returns the matches outside HTML tags and
+// comments. If all matches are inside tags and comments, it returns all matches.
 func inSight(text string, matches []match, width int) []match {
 	if len(matches) == 0 {
 		return nil
@@ -220,7 +220,8 @@ func (h *Highlighter) scan(text string, from, to, width int) []match {
 	return matches
 }
 
-// scanRead returns the matches in read.Text, with offsets in text. read is made from the text at from and later.
+// scanRead returns the matches in read.Text, with offsets in text. The parameter read was made from text, beginning at
+// byte from.
 func (h *Highlighter) scanRead(text string, from int, read chunk.Left, width int) []match {
 	matches := h.matches[:0]
 	h.screen.Words(read.Text, func(start, end int) bool {

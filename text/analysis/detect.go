@@ -71,7 +71,7 @@ var questionStarts = map[string]string{
 }
 
 // Detect reads at most detectBytes of a sample. The best language needs detectLead times as many function words as the
-// second. Its function words must be at least detectShare of all words.
+// second. The function words of the best language must be at least detectShare of all words.
 const (
 	detectBytes = 1 << 16
 	detectLead  = 1.25

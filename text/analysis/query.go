@@ -36,8 +36,9 @@ func (a *Analyzer) queryTokens(text string, phrase bool) (tokens []Token) {
 	return tokens
 }
 
-// queryTerms appends to dst the terms of one raw word of a query, still with forms and bare stems. If the word is a run
-// in a script without spaces, characters is its length in characters, otherwise 0.
+// queryTerms appends to dst the terms of one raw word of a query. The caller must drop forms ([Term.Form]) and bare
+// stems ([Term.Bare]). If the word is a run in a script without spaces, characters is the length of the run. Otherwise
+// characters is 0.
 func (a *Analyzer) queryTerms(dst []Term, raw string) (terms []Term, characters int) {
 	if isDense(raw) {
 		return runTerms(dst, raw, true)
@@ -64,16 +65,15 @@ func (a *Analyzer) FunctionWord(word string) bool { return a.cachedTerms(word).f
 // A text of at least questionWords words counts as a question.
 const questionWords = 8
 
-// MatchTokens returns the [Analyzer.QueryTokens] that are worth searching for when any of them may match. In a question
-// it drops the function words of the analyzer's language, because they only favor long texts. A question that has only
-// function words keeps them. A text with a question mark at its end is a question. So is a text that begins like a
-// question ("how do"), or has at least eight words. Any other text keeps its function words, because "how to" may be a
-// title.
+// MatchTokens returns the [Analyzer.QueryTokens] that are worth searching for when any of them may match. In a
+// question, it drops the function words of the analyzer's language, unless the question has no other words. These words
+// only favor long texts. A text with a question mark at its end is a question. So is a text that begins like a question
+// ("how do"), or has at least eight words. Any other text keeps its function words, because "how to" may be a title.
 func (a *Analyzer) MatchTokens(text string) []Token {
 	return a.Telling(text, a.QueryTokens(text))
 }
 
-// Telling returns the [Analyzer.MatchTokens] of a text. tokens are its QueryTokens.
+// Telling returns the [Analyzer.MatchTokens] of text. The caller passes the [Analyzer.QueryTokens] of text as tokens.
 func (a *Analyzer) Telling(text string, tokens []Token) []Token {
 	if len(a.function) == 0 || !a.isQuestion(text) {
 		return tokens
@@ -105,17 +105,16 @@ func (a *Analyzer) isQuestion(text string) bool {
 
 // Piece is a part of the text of a prefix or fuzzy query.
 type Piece struct {
-	// Text is compared with the terms and forms of the dictionary. If Exact is true, it is searched as a phrase
-	// instead.
+	// If Exact is true, Text is searched as a phrase. Otherwise Text is compared with the terms and forms ([Term.Form]) of
+	// the dictionary.
 	Text  string
 	Exact bool
 }
 
 // PrefixPieces returns the parts of a prefix query. A chunk must match all parts.
-//   - Each word before the last word is a phrase.
-//   - The last word is folded, and a term or form must begin with it.
-//   - In a script without spaces, a last word of more than two characters is a phrase. The dictionary has only pairs of
-//     characters.
+//   - Each word before the last word must match as a phrase.
+//   - The last word is folded, and a term or form ([Term.Form]) must begin with this word. But a last word of more than
+//     two characters in a script without spaces must match as a phrase, because the dictionary has only pairs.
 func (a *Analyzer) PrefixPieces(text string) []Piece {
 	return a.pieces(text, func(piece string, last bool) bool {
 		if !last || !isDense(piece) {
@@ -126,8 +125,8 @@ func (a *Analyzer) PrefixPieces(text string) []Piece {
 	})
 }
 
-// FuzzyPieces returns the parts of a fuzzy query. A chunk must match all parts. Each word is folded, and a term or form
-// must have a similar spelling. A run in a script without spaces is a phrase.
+// FuzzyPieces returns the parts of a fuzzy query. A chunk must match all parts. A run in a script without spaces must
+// match as a phrase. Each other word is folded, and a term or form ([Term.Form]) must have a similar spelling.
 func (a *Analyzer) FuzzyPieces(text string) []Piece {
 	return a.pieces(text, func(piece string, _ bool) bool { return isDense(piece) })
 }

@@ -16,12 +16,12 @@ type Screen struct {
 	lanes  laneTable
 }
 
-// prefixTest is a fast test whether a part of a word begins like a wanted term. The part passes if its firstLetters are
-// letters in the bits of mask.
+// prefixTest is a fast test whether a part of a word begins like a wanted term. The part passes if its firstLetters
+// equal the field letters in the bits of mask.
 type prefixTest struct{ letters, mask uint32 }
 
 // laneTable has patterns of five bytes: the byte before a part of a word, and the part's first four bytes. Each pattern
-// belongs to a lane. If byte c fits at place n of a pattern, element c has bit lanes*n+lane.
+// belongs to a lane. If byte c fits at place n of a pattern, bit lanes*n+lane of element c is 1.
 type laneTable [256]uint64
 
 const (
@@ -54,8 +54,8 @@ func (t *laneTable) add(lane int, pattern [5]string) {
 	}
 }
 
-// Screen returns a screen for words that have a term or a form that begins with one of beginnings. An empty beginning
-// lets every word pass.
+// Screen returns a screen for words that have a term or a form ([Term.Form]) with one of the given beginnings. An empty
+// beginning lets every word pass.
 func (a *Analyzer) Screen(beginnings []string) *Screen {
 	s := &Screen{off: a.stemmer.stem != nil && !a.stemmer.initial}
 	for _, text := range beginnings {
@@ -129,9 +129,9 @@ func mayCutWords(text string) bool {
 	return false
 }
 
-// next returns an offset that is in or before the next word that may have a wanted term. No such word ends before at.
-// Without such a word, at is len(text). If sure is true, the word at this offset need not be tested. Byte i must not be
-// inside a word.
+// next looks for the first word at or after byte i that may have a wanted term. The result at is in or before this
+// word. If there is no such word, at is len(text). If sure is true, the word at this offset passes without a test. Byte
+// i must not be inside a word.
 func (s *Screen) next(text string, i int) (at int, sure bool) {
 	state := s.lanes[' '] & (1<<lanes - 1)
 	for from := i; i < len(text)+3; i++ {

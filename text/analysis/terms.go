@@ -134,7 +134,8 @@ type brokenWord struct {
 	text          []byte
 }
 
-// appendJoined appends the terms of the joined word w. Its last part ends before byte end and has the offset last.
+// appendJoined appends the terms of the joined word w twice: at the offset of its first part, and at last, the offset
+// of its last part. The last part ends before byte end.
 func (a *Analyzer) appendJoined(dst []Term, w brokenWord, end, last int) []Term {
 	text := strings.Trim(string(w.text), "_") // _infor-mation_ is emphasis
 	if !isPlain(text) {
@@ -150,8 +151,9 @@ func (a *Analyzer) appendJoined(dst []Term, w brokenWord, end, last int) []Term 
 	return dst
 }
 
-// hyphenIn returns the end of the part that begins at byte from, and the start of the next part. If there is no next
-// part, to and next are the end of raw. cut reports whether a line ends between the parts.
+// hyphenIn finds the first hyphen in raw[from:]; a soft hyphen counts only at a line end. to is the end of the part
+// before the hyphen, and next is the start of the part after it. cut reports whether a line ends between these parts.
+// Without a hyphen, to and next are len(raw).
 func hyphenIn(raw string, from int) (to, next int, cut bool) {
 	soft := strings.ContainsAny(raw[from:], "\r\n")
 	for i, r := range raw[from:] {
@@ -332,7 +334,8 @@ func (a *Analyzer) whole(dst []Term, raw string) []Term {
 	return append(dst, Term{Text: strip(lower(raw)), End: len(raw)})
 }
 
-// isLetters reports whether a raw word has only letters and their marks. Then only capitals can separate words in it.
+// isLetters reports whether a raw word has only letters and their marks. Only capitals can separate words in such a raw
+// word.
 func isLetters(raw string) bool {
 	return !strings.ContainsFunc(raw, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsMark(r) || isApostrophe(r)
@@ -369,7 +372,7 @@ type part struct {
 // not.
 const shortestSplit = 3
 
-// split appends the parts of an identifier. elide says that it also cuts at an apostrophe, as in l'homme. It cuts
+// split appends the parts of an identifier. elide says that split also cuts at an apostrophe, as in l'homme. It cuts
 //   - at marks such as _ and the full stop;
 //   - before a capital after a small letter: get|User;
 //   - before the last of several capitals if a word begins with it: HTTP|Server;

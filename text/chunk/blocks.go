@@ -265,7 +265,8 @@ func (s *scanner) blankLine(matched int, all bool) {
 }
 
 // textLine handles a line that begins no block: it continues a paragraph or a table, or begins a paragraph. matched is
-// the number of open containers that contain the line. all says that all open containers contain it.
+// the number of open containers that contain the line. The parameter all says that all open containers contain the
+// line.
 func (s *scanner) textLine(c *cursor, l line, matched int, all bool) {
 	_, next := c.indent()
 	part := span{l.start + next, l.start + len(strings.TrimRight(c.s, " \t"))}
@@ -494,8 +495,8 @@ func listItem(c *cursor, indent, next int, inParagraph bool) (marker, spaces int
 	return marker, spaces, true
 }
 
-// startsHTML returns the kind (1..7) of the HTML block that s begins, or 0. If inParagraph is true, s is in a
-// paragraph, which kind 7 cannot interrupt.
+// startsHTML returns the kind (1..7, as in CommonMark) of the HTML block that s begins, or 0. If inParagraph is true, s
+// is in a paragraph, which kind 7 cannot interrupt.
 func startsHTML(s string, inParagraph bool) int {
 	switch {
 	case strings.HasPrefix(s, "<!--"):

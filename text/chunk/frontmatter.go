@@ -33,14 +33,15 @@ const (
 	maxFrontmatterDepth = 50
 )
 
-// maxNames limits the number of tags, and of aliases, in frontmatter. Every piece of the file carries them.
+// maxNames limits the number of tags, and of aliases, in frontmatter, because every piece of the file repeats them.
 const maxNames = 1000
 
-// maxProperties is the largest number of properties of a document. Each needs a column, and more do not help filters.
+// maxProperties is the largest number of properties of a document. Each property needs a column, and more properties do
+// not help filters.
 const maxProperties = 1000
 
-// maxValueBytes is the size limit of one value. Values are titles, names, or values to filter and sort by, and each
-// piece of the document carries them.
+// maxValueBytes is the largest size of one value, because each piece of the document repeats the values. Longer values
+// are cut, with a warning.
 const maxValueBytes = 32 << 10
 
 // maxRepeats is the largest number of repeated keys that get a warning. Further repeated keys get none.
@@ -80,7 +81,8 @@ var (
 	hashItem = pattern.Lazy(`([\[,][ \t]*)(#[^\s#,\]][^,\]\n\r]*)`)
 )
 
-// quoteHashes puts quotation marks around values that begin with "#" and a word. People mean tags, colors and titles.
+// quoteHashes puts quotation marks around values that begin with "#" and a word. To YAML these are comments, but people
+// mean tags, colors and titles.
 func quoteHashes(inner string) string {
 	if !strings.Contains(inner, "#") {
 		return inner
@@ -285,7 +287,7 @@ func (f *frontmatter) warnWithin(entries []yamlEntry) {
 	f.warn(within[0].line, "%s %s a list or map within a list, or an alias of one; that is left out", key, have)
 }
 
-// shorten cuts values of e that are too long, and replaces base64 data in them by "…". It does not replace data in
+// shorten cuts values of e that are too long, and replaces base64 data in values by "…". It does not replace data in
 // access rights.
 func (f *frontmatter) shorten(e yamlEntry) {
 	for i := range e.values {
@@ -305,8 +307,8 @@ func (f *frontmatter) warn(line int, format string, args ...any) {
 	f.warnings = append(f.warnings, sheaf.Warning{Line: line, Message: "frontmatter: " + fmt.Sprintf(format, args...)})
 }
 
-// appendNames appends to names the values of a list, or the parts of a scalar between separators. It removes prefix
-// from each and skips repetitions.
+// appendNames appends to names the values of a list, or the parts of a scalar between separators. It removes the
+// parameter prefix from each name, and skips repetitions.
 func (f *frontmatter) appendNames(names []string, e yamlEntry, separators, prefix string) []string {
 	for _, s := range e.values {
 		if s.isNull() {

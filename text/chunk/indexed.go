@@ -373,8 +373,8 @@ func inlineMarks(text string, from int) (marks []sheaf.Span) {
 	return marks
 }
 
-// inlineMark returns the length of the inline mark at byte i, or 0. stands is what readers see in its place. An inline
-// mark is an entity, an HTML tag without attributes, or "**" between letters.
+// inlineMark returns the length of the inline mark at byte i, or 0. stands is what readers see in place of the mark. An
+// inline mark is an entity, an HTML tag without attributes, or "**" between letters.
 func inlineMark(text string, i int) (n int, stands string) {
 	before, _ := utf8.DecodeLastRuneInString(text[:i])
 	switch {
@@ -412,7 +412,7 @@ var (
 )
 
 // Tag returns the length of the HTML tag at the beginning of text, or 0 if readers see the tag. bare says that the tag
-// has no attributes. within says that it may be inside a word.
+// has no attributes. within says that the tag may be inside a word.
 func Tag(text string) (size int, bare, within bool) {
 	name := strings.TrimPrefix(text[1:min(len(text), 16)], "/")
 	if i := strings.IndexAny(name, " />\t\r\n"); i > 1 { // one capital letter may be a type parameter

@@ -36,11 +36,11 @@ func unescape(s string) string {
 	return b.String()
 }
 
-// maxEntity is a number of bytes. Every entity is shorter.
+// maxEntity is larger than the number of bytes of every entity.
 const maxEntity = 40
 
-// Entity decodes the HTML entity at the start of s, such as &amp;, and returns its size in bytes. If s begins no
-// entity, Entity returns the ampersand.
+// Entity decodes the HTML entity at the start of s, such as &amp;, and returns its size in bytes. s must begin with an
+// ampersand. If no entity begins there, Entity returns the ampersand and 1.
 func Entity(s string) (text string, size int) {
 	end := strings.IndexByte(s[:min(len(s), maxEntity)], ';')
 	if end < 2 {
@@ -238,8 +238,9 @@ func (r *inline) declaration(i int) (address string, end int, ok bool) {
 	return "", 0, false
 }
 
-// htmlEnd finds the text ending at byte from or later, and returns the byte after it. ok is false without such an
-// ending; noEnd[kind] then records this. address is always "", so that angle can return these results.
+// htmlEnd searches r.text[from:] for the text in the parameter ending, and returns the byte after this text. If the
+// text is missing, ok is false, and htmlEnd sets noEnd[kind]. address is always "", so that angle can return these
+// results.
 func (r *inline) htmlEnd(from int, ending string, kind int) (address string, end int, ok bool) {
 	if r.noEnd[kind] || from > len(r.text) {
 		return "", 0, false
@@ -314,7 +315,7 @@ func isEmail(s string) bool {
 	return true
 }
 
-// isWordOr reports whether s has only ASCII letters, digits, and characters of signs.
+// isWordOr reports whether s has only ASCII letters, digits, and characters in the parameter signs.
 func isWordOr(s, signs string) bool {
 	for i := range len(s) {
 		if !isWordByte(s[i]) && strings.IndexByte(signs, s[i]) < 0 {
@@ -395,8 +396,8 @@ func (r *inline) destination(k bracket, to int) (target string, end int, ok bool
 	return target, end, ok
 }
 
-// inlineTarget parses "target 'title')" from byte i on. end is the byte after it. ok is false if the text has another
-// form.
+// inlineTarget parses "target 'title')" from byte i on. end is the byte after the ")". ok is false if the text has
+// another form.
 func inlineTarget(t string, i int) (target string, end int, ok bool) {
 	i = skipSpace(t, i)
 	if i < len(t) && t[i] == ')' {

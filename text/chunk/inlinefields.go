@@ -193,8 +193,8 @@ func closing(text string, opening byte) int {
 	return -1
 }
 
-// cutField splits text such as "name:: value". If line is true, text is a whole line. A space must then follow the
-// colons, because names in programs have colons too, and the name may be bold. ok is false if text is not a property.
+// cutField splits text such as "name:: value". If line is true, text is a whole line, and the name may be bold. A space
+// must then follow the colons, because names in programs have colons too. ok is false if text is not a property.
 func cutField(text string, line bool) (name, value string, ok bool) {
 	at := strings.Index(text[:min(len(text), maxFieldName+len("**::"))], "::")
 	if at < 1 {
@@ -282,8 +282,8 @@ func inList(src string, i int) bool {
 	return i > 0 && strings.IndexByte("-*+.)", src[i-1]) >= 0
 }
 
-// dueSigns are the signs before the day on which a task is due. Lines that continue the task may have only the first
-// sign.
+// dueSigns are the signs before the day on which a task is due. In lines that continue the task, only the first sign
+// counts.
 var dueSigns = [...]string{"DEADLINE: <", "📅", "📆", "🗓️", "🗓", "@due(", "due: ", "due:2"}
 
 // dueDay returns the due day in a line of a task, as in 📅 2026-03-01 or DEADLINE: <2026-03-01 Sun>. more says that the

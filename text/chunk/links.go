@@ -233,7 +233,8 @@ func anchorName(tag string) string {
 	}
 }
 
-// mayName reports whether one of the attributes may be id or name. Few tags have these, and reading all takes long.
+// mayName reports whether one of the attributes may be id or name. This test saves time: few tags have these
+// attributes, and reading all attributes is slow.
 func mayName(attributes string) bool {
 	for {
 		name, rest, found := strings.Cut(attributes, "=")
@@ -280,8 +281,8 @@ func (s *source) namesHeading(end, start int) bool {
 // leastLinks is the smallest number of links in a bare list of links.
 const leastLinks = 3
 
-// LinkList is a bare list of links and addresses: only list marks, table borders or commas separate them. Up to three
-// words may follow a link at the end of its line or in a list item.
+// LinkList is a bare list of links and addresses: only list marks, table borders or commas separate the links. As an
+// exception, up to three words may follow a link at the end of its line or in a list item.
 type LinkList struct {
 	sheaf.Span
 	Links []string
@@ -366,8 +367,8 @@ func linkSize(text string) int {
 
 func isAddress(r rune) bool { return r > ' ' && !strings.ContainsRune("<>|()\"`,", r) }
 
-// continues reports whether a list of links continues over between, the text between two links. item says that the
-// first link is in a list item.
+// continues reports whether two links belong to one list of links. The parameter between is the text between the links.
+// item says that the first link is in a list item.
 func continues(between string, item bool) bool {
 	const mostBytes, mostWords = 40, 3
 	tail, next, lines := strings.Cut(between, "\n")

@@ -66,7 +66,7 @@ func (o WindowOptions) Enrich(doc *sheaf.Document) (suffix string, tokens int) {
 }
 
 // Found returns the text that the options add to every window for word search: property values of any length. It
-// returns "" without MetadataSuffix.
+// returns "" if the option MetadataSuffix is false.
 func (o WindowOptions) Found(doc *sheaf.Document) string {
 	if !o.MetadataSuffix {
 		return ""

@@ -38,8 +38,9 @@ func nameOf(chunker string, options []namedOption, slugs bool) string {
 
 // Parse returns the options of the chunker with this name: see [Chunker.Name]. An index records the name, so that all
 // its documents are cut in the same way. Options that are not in the name have their defaults. If the name has tokens
-// other than words, Parse calls tokens with their name. A nil function or result means that the tokens are unknown.
-// Parse fails with sheaf.ErrUnsupported for a name of another version, or with unknown tokens.
+// other than words, Parse passes the name of these tokens to the function tokens. If the function or its result is nil,
+// these tokens are unknown. For unknown tokens, and for a name of another version, Parse fails with
+// sheaf.ErrUnsupported.
 func Parse(name string, tokens func(name string) Tokens) (Options, error) {
 	unknown := func(part string) (Options, error) {
 		return Options{}, fmt.Errorf("%w: chunker %q: %q is not known to this version", sheaf.ErrUnsupported, name, part)

@@ -50,8 +50,8 @@ type plainWriter struct {
 	from       int // start of the text that is not yet in a piece
 }
 
-// piece is a part of the text. If char is not 0, the piece is a run of delimiters, and only its first count delimiters
-// are text.
+// piece is a part of the text. If char is not 0, the piece is a run of delimiters. The field length is the number of
+// delimiters, and the first count delimiters are text.
 type piece struct {
 	text              string
 	char              byte

@@ -22,9 +22,9 @@ func (o *SectionOptions) nameOptions() []namedOption { return []namedOption{{"ca
 // DefaultSectionCap is the default of [SectionOptions].Cap.
 const DefaultSectionCap = 6000
 
-// sections is a chunker. If the text exceeds the cap, it cuts at every heading. It cuts a section above the cap after
-// the last blank line, line, sentence or word that fits. Pieces are verbatim, and together make up the file after its
-// frontmatter.
+// sections is a chunker. It keeps a text within the cap whole, and cuts a longer text at every heading. It cuts a
+// section above the cap after the last blank line, line, sentence or word that fits. Pieces are verbatim, and together
+// make up the file after its frontmatter.
 type sections struct {
 	cap         int
 	githubSlugs bool
@@ -87,7 +87,8 @@ func hasAtMost(text string, limit int) bool {
 	return len(text) <= limit || len(text) <= utf8.UTFMax*limit && utf8.RuneCountInString(text) <= limit
 }
 
-// overflow returns the position of the character after the first limit characters. text must be longer than that.
+// overflow returns the position of the character after the first limit characters. text must have more characters than
+// limit.
 func overflow(text string, limit int) int {
 	n := 0
 	for i, r := range text {

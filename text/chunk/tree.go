@@ -105,8 +105,8 @@ func nameHierarchies(chunks []sheaf.Chunk, parents []int, title string) {
 }
 
 // distribute adds the links, tags and block ids of the text to the chunks that contain them. Windows that overlap may
-// share them. The tags of the frontmatter go to the root chunk, or to every piece if there is no root. The links of the
-// frontmatter go to the root chunk.
+// share links, tags and block ids. The tags of the frontmatter go to the root chunk, or to every piece if there is no
+// root. The links of the frontmatter go only to a root chunk.
 func (s *source) distribute() {
 	marks := s.scan.inline()
 	fields, tags := s.scan.fields()

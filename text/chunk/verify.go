@@ -13,7 +13,7 @@ import (
 //   - Sibling counts are right.
 //   - In a tree, chunks are in pre-order, and spans nest. Bodies and heading lines make up the file. Every heading has
 //     text in its span.
-//   - Pieces follow each other.
+//   - In a document of pieces, the starts and the ends of the pieces increase, except for large pieces.
 func Verify(doc *sheaf.Document, content []byte) error {
 	v := verifier{doc: doc, content: string(content)}
 	switch v.chunks(); {

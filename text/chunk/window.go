@@ -202,8 +202,9 @@ func (c *windowCut) ranges() []span {
 	}
 }
 
-// nextStart returns the first token of the window that follows the window start <= number < end. It is the first unit
-// in the last overlap tokens that leaves space for the unit at end. Without such a unit, it is end.
+// nextStart returns the first token of the window that follows the window start <= number < end. That window begins
+// with the first unit in the last overlap tokens that leaves space for the unit at end. If there is no such unit,
+// nextStart returns end.
 func (c *windowCut) nextStart(start, end, overlap int) int {
 	following := len(c.tokens)
 	if i := sort.SearchInts(c.units, end+1); i < len(c.units) {

@@ -65,8 +65,8 @@ func (r *yamlReader) entries(body ast.Node) ([]yamlEntry, *yamlfile.Fault) {
 // maxBelow is the largest depth of nested maps whose entries are read.
 const maxBelow = 8
 
-// addBelow appends the entries of a map. At depth 0, the map is the frontmatter, and all keys count. Of the maps in it,
-// only scalars and lists count: place in the map meta becomes meta.place.
+// addBelow appends the entries of a map. At depth 0, the map is the frontmatter, and all keys count. In maps below it,
+// only keys with scalars or lists count: the key place in the map meta becomes meta.place.
 func (r *yamlReader) addBelow(entries []yamlEntry, prefix string, n ast.Node, depth int) []yamlEntry {
 	values, _ := r.pairs(n)
 	for _, v := range values {
@@ -240,18 +240,19 @@ func onlyItem(list *ast.SequenceNode) ast.Node {
 	return list.Values[0]
 }
 
-// lineReader reads frontmatter line by line. It reads the keys at the beginning of lines. A key's value is the text
-// after it, a list in brackets after it, or the list items below it.
+// lineReader reads frontmatter line by line. It reads the keys at the beginning of lines. The value of a key is the
+// text or the list in brackets after the key, or the list items below the key.
 type lineReader struct {
 	entries []yamlEntry
-	simple  bool // YAML reads all lines in the same way
+	simple  bool // a YAML parser would read all lines in the same way
 	below   bool // the last key may have items below it
 	bracket bool // the last list in brackets is still open
 }
 
-// readLines parses frontmatter without a YAML parser. simple reports whether a YAML parser would read the same, as for
-// nearly all frontmatter. Otherwise the YAML may be malformed, and entries has what could be read. For example, other
-// values stay if a title with a colon lacks quotation marks. Nested values are missing.
+// readLines parses frontmatter without a YAML parser. simple reports whether a YAML parser would return the same
+// entries. This is true for nearly all frontmatter. If simple is false, the YAML may be malformed, and entries has what
+// could be read, without nested values. For example, a title with a colon but without quotation marks does not affect
+// other values.
 func readLines(inner string) (entries []yamlEntry, simple bool) {
 	r, number := lineReader{simple: true}, 1
 	for l := range linesFrom(inner, 0) {

@@ -19,7 +19,7 @@ type group struct {
 	apart            bool              // the group is a forbidden bracket with only alternatives: each is forbidden
 }
 
-// place says where in the query a bracket is. This decides how forbidden alternatives in it work.
+// place says where in the query a bracket is. The place decides how forbidden alternatives in the bracket work.
 type place uint8
 
 const (
@@ -275,8 +275,8 @@ func (g *group) loneFilter() sheaf.TextQuery {
 	return g.filterWords[0]
 }
 
-// words returns the query of all parts, or nil. inBrackets says that the group is in brackets. Then each word has
-// its own query; otherwise one query has all words.
+// words returns the query for all parts of the group except filters, or nil if there are none. If inBrackets is true,
+// the plain words become the queries of wholeWords. Otherwise one Match has all plain words.
 func (g *group) words(inBrackets bool) sheaf.TextQuery {
 	should := g.should
 	switch plain := strings.Join(g.plain, " "); {
@@ -297,8 +297,9 @@ func (g *group) words(inBrackets bool) sheaf.TextQuery {
 	return sheaf.Bool{Must: g.must, Should: should, MustNot: g.mustNot}
 }
 
-// wholeWords returns one query for each whole word of a text. For example, docker-compose must match its two parts
-// in this order. Words of only small letters share one query, so that function words of a question can be dropped.
+// wholeWords returns queries for the whole words of a text. Words of only small letters share one query, so that
+// function words of a question can be dropped. Each other word has its own query: docker-compose must match its two
+// parts in this order.
 func wholeWords(text string) []sheaf.TextQuery {
 	var simple []string
 	var out []sheaf.TextQuery
@@ -352,8 +353,8 @@ func (a part) withSign() part {
 	return a
 }
 
-// eitherWords returns words that find about what the filters of the alternatives find. If one has no words, it returns
-// nil.
+// eitherWords returns words that find about what the filters of the alternatives find. If one of the alternatives has
+// no such words, it returns nil.
 func eitherWords(alternatives []part) sheaf.TextQuery {
 	var any sheaf.Bool
 	for _, a := range alternatives {

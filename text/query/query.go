@@ -323,8 +323,8 @@ func valueEnd(text string) int {
 	return min(len(text), maxBracket)
 }
 
-// bracketName returns the column for a name in brackets: tags or a property. ok is false for other names. Built-in
-// fields except tag do not count.
+// bracketName returns the field for a name in brackets: "tag", or "prop." and the name of a property. The names of the
+// other built-in fields count as names of properties. ok is false if no such property is known.
 func (p *parser) bracketName(name string) (field string, ok bool) {
 	if field, _ = p.fieldName(name); field == "tag" || strings.HasPrefix(field, "prop.") {
 		return field, true

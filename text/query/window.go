@@ -11,14 +11,14 @@ import (
 const undatedAge = 90 * 24 * time.Hour
 
 // MayBeUndated reports whether documents without a date of their last update pass a window of update dates. These
-// documents count as 90 days old. They pass if the window has no end and starts more than 90 days before now. A zero
-// start or end means no limit.
+// documents count as 90 days old. They pass if the window starts more than 90 days before now and has no end (the zero
+// time).
 func MayBeUndated(start, end, now time.Time) bool {
 	return end.IsZero() && !start.IsZero() && start.Before(now.Add(-undatedAge))
 }
 
-// CreatedIn returns the filter for documents that were created in a window, START..END. The dates have the form of
-// after:, the window includes both days, and one of the days may be missing. Documents without a property of
+// CreatedIn returns the filter for documents that were created in a window, START..END. START and END are dates as in
+// after:. The window includes both dates, and one of the dates may be missing. Documents without a property of
 // [sheaf.CreatedProperties] pass. "" means no filter.
 func CreatedIn(window string, now time.Time) (sheaf.Filter, error) {
 	start, end, err := windowOf(window, now)

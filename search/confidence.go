@@ -59,8 +59,8 @@ func (c *Calibration) Valid() bool {
 	return len(c.Right.Weights) == featureCount && len(c.Answered.Weights) == featureCount && c.Least >= 0 && c.Least <= 1
 }
 
-// unseenNumber is a share of the query's idf. If words with a digit that no chunk has make up at least this share, the
-// query has no answer. For example, ticket 4713 does not answer "ticket 4712".
+// unseenNumber is a share of the query's idf. If words with a digit that no chunk has make up this share or more, the
+// query is not answerable. For example, ticket 4713 does not answer "ticket 4712".
 const unseenNumber = 1.0 / 4
 
 // unseenLimit is the largest confidence in a result if the query has a number that no chunk has.
@@ -126,7 +126,8 @@ func ShippedCalibration(p *profile.Profile, model string) *Calibration {
 	return &shipped
 }
 
-// calibrated lists the versions of the built-in model that the calibration fits. They give English texts equal vectors.
+// calibrated lists the versions of the built-in model that the calibration fits. These versions give English texts
+// equal vectors.
 var calibrated = []string{"sheaf-en-1", "sheaf-ml-1"}
 
 var shipped = Calibration{
@@ -212,8 +213,8 @@ func (w *idfWorth) inVersion(word string) bool {
 	})
 }
 
-// lacksNumber reports whether compound, a word that no chunk has, contains a number that no chunk has. That is true for
-// a compound without letters, like 2.3.1, and for INV-4712 if no chunk has 4712.
+// lacksNumber reports whether compound, a word that no chunk has, contains a number that no chunk has. Examples are a
+// compound without letters, like 2.3.1, and INV-4712 if no chunk has 4712.
 func (r *run) lacksNumber(w *idfWorth, compound string) bool {
 	if !strings.ContainsFunc(compound, unicode.IsLetter) {
 		return true

@@ -43,8 +43,8 @@ func requirement(condition sheaf.TextQuery) store.TextRequest {
 	return store.TextRequest{Query: condition, Fields: everyField, K1: store.DefaultK1, B: store.DefaultB}
 }
 
-// bind restricts a vector request to chunks that match the required part of words: see the function required. If req
-// has no vector, words require nothing, or the store cannot do this, bind returns false and changes nothing. The caller
+// bind restricts a vector request to chunks that match the required part of words: see the function required. Without a
+// vector, without a required part, or if the store cannot do this, bind returns false and changes nothing. The caller
 // must then filter hits by vector with the function matching.
 func bind(req *store.Request, st store.Backend, words sheaf.TextQuery) bool {
 	condition := required(words)

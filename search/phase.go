@@ -376,7 +376,7 @@ func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, steps []profile.
 }
 
 // noteCrowded adds a note if the stage per_document left fewer results than the limit although the store may have more.
-// left is the number of results after the stage, and found is the number before it.
+// The parameter found is the number of results before the stage, and left is the number after the stage.
 func (r *run) noteCrowded(left, found int) {
 	if left < min(found, r.query.Limit) && r.result.More {
 		r.note("per_document leaves %d of %d chunks: a few documents have most of what was retrieved; "+

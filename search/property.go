@@ -14,7 +14,7 @@ import (
 // longestName is the largest number of characters in a property name that is searched.
 const longestName = 60
 
-// byProperty repeats the search for a single word that no text has, if no result is likely to answer the query. The new
+// byProperty repeats the search for a single word that no text has, unless a result is likely to be right. The new
 // search looks for documents with a property of this name. byProperty returns the new run, or r if there was no new run
 // or the new run found nothing. q is the query before expansion. For ctx and retrieval, see the method follow.
 func (r *run) byProperty(ctx, retrieval context.Context, q sheaf.Query) (*run, error) {

@@ -318,8 +318,8 @@ func (s *Searcher) matchesWithoutFilter(ctx context.Context, req store.Request) 
 // are ignored.
 const maxLacks = 32
 
-// lacks names the words of req that none of the chunks with these IDs has, as the end of a sentence. If there are no
-// such words, it returns "".
+// lacks names the words of req that no chunk in ids has, as the end of a sentence. If there are no such words, it
+// returns "".
 func (s *Searcher) lacks(ctx context.Context, req store.Request, ids []sheaf.ID) string {
 	if req.Text == nil {
 		return ""

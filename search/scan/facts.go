@@ -75,7 +75,7 @@ func (f *facts) text(id sheaf.ID) (string, error) {
 }
 
 // namesakes returns the files that have the name of a candidate but are no candidates. The catalog needs these files,
-// because a link with this name may lead to one of these instead of the candidate.
+// because a link with this name may lead to them, not to the candidate.
 func (s *Scanner) namesakes(files []ingest.File, g *gatherResult) (out []catalog.Encoded, err error) {
 	names := map[string]bool{}
 	for i := range g.docs {

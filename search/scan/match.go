@@ -102,8 +102,8 @@ func (w *matcher) file(i int, f *ingest.File) match {
 	return m
 }
 
-// look returns which needles text contains: bit i stands for w.needles[i]. It does not look for needles whose bit is
-// set in known, and the result does not have their bits.
+// look returns which needles text contains: bit i stands for w.needles[i]. It skips the needles whose bits are set in
+// the parameter known, so the result does not have these bits.
 func (w *matcher) look(text []byte, known uint64) uint64 {
 	folded := withoutLineHyphens(w.folder.fold(text))
 	var mask uint64

@@ -67,8 +67,8 @@ func (h *Highlighter) worth(terms uint64) (sum float64) {
 // stringOf returns text as a string without a copy. The string is valid while the bytes do not change.
 func stringOf(text []byte) string { return unsafe.String(unsafe.SliceData(text), len(text)) }
 
-// goesOn reports whether a paragraph continues in content after end. It is for passages, which may end in the middle of
-// a paragraph.
+// goesOn reports whether a paragraph of content continues after byte end. It is for passages, which may end in the
+// middle of a paragraph.
 func goesOn(content []byte, end int) bool {
 	line, _, _ := bytes.Cut(content[end:], []byte("\n"))
 	before, newLine := bytes.CutSuffix(bytes.TrimRight(content[:end], " \t\r"), []byte("\n"))

@@ -576,7 +576,7 @@ func wikiTarget(rest string) int {
 	return strings.IndexByte(rest, '|') + 1
 }
 
-// linkTarget returns the length of "](target)" at the beginning of rest, or 0 if it does not end nearby.
+// linkTarget returns the length of "](target)" at the beginning of rest, or 0 if the target does not end nearby.
 func linkTarget(rest string) int {
 	rest = rest[:min(len(rest), linkReach)]
 	depth := 0

@@ -37,7 +37,7 @@ type Highlighter struct {
 
 // term is a term of the query with its rarity.
 type term struct {
-	weight float64 // the parts of a word share its rarity; the whole word has all of it
+	weight float64 // the rarity of its word; parts of a word share this rarity equally
 	rarity float64 // the rarity of its word
 	phrase bool
 }
@@ -212,7 +212,7 @@ func (r *reader) addTerm(t analysis.Token, as term) {
 }
 
 // addExpanded adds the pieces of a prefix or fuzzy query. Exact pieces become phrases. Each other piece becomes a
-// queryTerm with how and distance.
+// queryTerm with these values of how and distance.
 func (r *reader) addExpanded(how matchKind, pieces []analysis.Piece, distance int) {
 	for _, p := range pieces {
 		if p.Exact {

@@ -113,8 +113,9 @@ type Piece struct {
 
 // PrefixPieces returns the parts of a prefix query. A chunk must match all parts.
 //   - Each word before the last word must match as a phrase.
-//   - The last word is folded, and a term or form ([Term.Form]) must begin with this word. But a last word of more than
-//     two characters in a script without spaces must match as a phrase, because the dictionary has only pairs.
+//   - The last word is folded, and a term or form ([Term.Form]) must begin with this word. The exception is a last word
+//     of more than two characters in a script without spaces. It must match as a phrase, because the dictionary has
+//     only pairs of characters.
 func (a *Analyzer) PrefixPieces(text string) []Piece {
 	return a.pieces(text, func(piece string, last bool) bool {
 		if !last || !isDense(piece) {

@@ -31,8 +31,8 @@ type stemmer struct {
 	// other vowels. So a word has the same term with and without diacritics. In other languages, diacritics mark
 	// endings (French mangée, Spanish comía).
 	folded bool
-	// initial says that the stemmer keeps an ASCII word's first two letters, except y and i, and never makes the word
-	// longer.
+	// initial says that the stemmer keeps an ASCII word's first two letters, except y and i. The stem is never longer than
+	// the word.
 	initial bool
 }
 

@@ -34,8 +34,8 @@ func WithoutComments(name string, content []byte) []byte {
 	return out
 }
 
-// keepIndent replaces the first blank of a comment's last line by a nonbreaking space if text follows. Otherwise four
-// spaces there would turn the text into code.
+// keepIndent replaces the first blank of a comment's last line by a nonbreaking space if text follows. Without the
+// nonbreaking space, four spaces before the text would turn the text into code.
 func keepIndent(out []byte, comment span) {
 	const blank = "\u00a0"
 	begin := comment.start + bytes.LastIndexAny(out[comment.start:comment.end], "\r\n") + 1

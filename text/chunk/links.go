@@ -282,7 +282,7 @@ func (s *source) namesHeading(end, start int) bool {
 const leastLinks = 3
 
 // LinkList is a bare list of links and addresses: only list marks, table borders or commas separate the links. As an
-// exception, up to three words may follow a link at the end of its line or in a list item.
+// exception, up to three words may follow a link in a list item or before a line end.
 type LinkList struct {
 	sheaf.Span
 	Links []string

@@ -11,8 +11,8 @@ import (
 )
 
 // Passages says how the text of a chunk is cut into passages for embedding: windows of at most Words words. A window
-// begins every Stride (1..Words) words, so neighbors overlap. Characters of scripts without spaces count as half a
-// word.
+// begins every Stride (1..Words) words, so neighbors overlap if Stride is less than Words. Characters of scripts
+// without spaces count as half a word.
 type Passages struct{ Words, Stride int }
 
 // AppendStarts appends to starts the bytes of text at which its words begin.

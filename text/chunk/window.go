@@ -248,7 +248,7 @@ func (c *windowCut) findUnits() {
 	}
 }
 
-// stretch extends from <= byte < to on both sides up to the nearest letter or digit, but not before byte least. The
+// stretch extends the range from <= byte < to up to the nearest letters or digits, but not before byte least. The
 // result has all marks between two words. So the end of a sentence does not depend on which marks are tokens.
 func (c *windowCut) stretch(from, to, least int) span {
 	for from > max(least, c.tokens[0].start) {

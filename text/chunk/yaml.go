@@ -240,8 +240,8 @@ func onlyItem(list *ast.SequenceNode) ast.Node {
 	return list.Values[0]
 }
 
-// lineReader reads frontmatter line by line. It reads the keys at the beginning of lines. The value of a key is the
-// text or the list in brackets after the key, or the list items below the key.
+// lineReader reads frontmatter line by line. It reads the keys at the beginning of lines. The value is the text or the
+// list in brackets after the key, or the list items below the key.
 type lineReader struct {
 	entries []yamlEntry
 	simple  bool // a YAML parser would read all lines in the same way

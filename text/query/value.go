@@ -351,8 +351,8 @@ func (p *parser) date(t token) part {
 	return part{filter: dated(sheaf.ColumnDate, op, from, to), strict: true}
 }
 
-// dated returns the filter for dates that op compares with the range from <= date < to. The signs "" and "=" mean the
-// dates in the range.
+// dated returns the filter for the comparison op with the range of dates from <= date < to. The signs "" and "=" select
+// the dates in the range.
 func dated(column, op string, from, to time.Time) sheaf.Filter {
 	if op == "" || op == "=" {
 		return sheaf.Range{Column: column, Min: sheaf.DateValue(from), Max: sheaf.DateValue(to), MaxOpen: true}

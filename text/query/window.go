@@ -78,8 +78,8 @@ func windowOf(text string, now time.Time) (start, end time.Time, err error) {
 	return start, end, nil
 }
 
-// datedIn returns the filter for documents with a date in one of the properties, from start to before end. If both are
-// zero, it returns nil. undated says that documents without any of these properties pass too.
+// datedIn returns the filter for documents with a date in one of the properties, start <= date < end. If start and end
+// are zero, it returns nil. undated says that documents without any of these properties pass too.
 func datedIn(start, end time.Time, properties []string, undated bool) sheaf.Filter {
 	if start.IsZero() && end.IsZero() {
 		return nil

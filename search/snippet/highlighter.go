@@ -37,7 +37,7 @@ type Highlighter struct {
 
 // term is a term of the query with its rarity.
 type term struct {
-	weight float64 // the rarity of its word; parts of a word share this rarity equally
+	weight float64 // all of rarity for a whole word, an equal share of rarity for a part of a word
 	rarity float64 // the rarity of its word
 	phrase bool
 }

@@ -134,8 +134,8 @@ type brokenWord struct {
 	text          []byte
 }
 
-// appendJoined appends the terms of the joined word w twice: at the offsets of its first part and its last part. The
-// last part ends before byte end and has the offset last.
+// appendJoined appends the terms of the joined word w twice, at the offsets of its first and last part. The last part
+// ends before byte end and has the offset last.
 func (a *Analyzer) appendJoined(dst []Term, w brokenWord, end, last int) []Term {
 	text := strings.Trim(string(w.text), "_") // _infor-mation_ is emphasis
 	if !isPlain(text) {

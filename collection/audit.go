@@ -325,9 +325,9 @@ func (t *trial) leak(door string, doc sheaf.ID, format string, args ...any) {
 	}
 }
 
-// answer searches out, the JSON answer of the operation door, for IDs of hidden documents. If the caller may not see
-// everything, it also searches for paths of this machine's folders. It reports each find as a leak of door. It returns
-// an error only if out cannot be written as JSON.
+// answer looks for IDs of hidden documents in the JSON text of the parameter out. If the caller may not see everything,
+// answer also looks for paths of this machine's folders. It records each find as a leak. door is the name of the
+// operation that returned out. The error is not nil only if out cannot be written as JSON.
 func (t *trial) answer(door string, out any) error {
 	b, err := json.Marshal(out)
 	if err != nil {

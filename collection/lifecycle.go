@@ -21,7 +21,7 @@ const (
 	// NeedAnswer is the longest wait of an update before an answer. After this time, the answer lacks the update. A
 	// running server can index the same change within this time.
 	NeedAnswer = 500 * time.Millisecond
-	// NeedFresh is the longest wait of work that must be done, such as the first run.
+	// NeedFresh is the longest wait before necessary work, such as the first run of an index.
 	NeedFresh = 10 * time.Minute
 )
 

@@ -95,9 +95,9 @@ func (g *Given) content() content {
 	return c
 }
 
-// dateOf returns the date of g. doc is g with the given properties; found is the date in its text or name. The first of
-// these counts: the frontmatter's date, the given date, the properties, the name. A given date that JSON cannot write
-// does not count.
+// dateOf returns the date of g. doc is the document of g, with the given properties. found is the date that the chunker
+// found. If found comes from the frontmatter, it counts. Otherwise the given date counts, if JSON can write it. Without
+// both, the date in the properties of doc counts, and then the date in the name.
 func (g *Given) dateOf(doc *sheaf.Document, found sheaf.Dated) sheaf.Dated {
 	if found.Source != sheaf.DateFrontmatter && !g.Modified.IsZero() && chunk.Writable(g.Modified) {
 		return sheaf.Dated{Time: g.Modified, Source: sheaf.DateModified}

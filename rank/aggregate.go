@@ -61,10 +61,10 @@ func (a Aggregate) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	return groupHits(groups, a.Scoring, what), nil
 }
 
-// group has the hits that become one answer, and the score of the answer.
+// group has the hits of the input that become one hit of the output, called the answer.
 type group struct {
-	id sheaf.ID
-	// hits are the candidates of the group: the hits that the answer replaces. The answer itself may be among them.
+	id sheaf.ID // of the answer
+	// hits are the candidates of the group: hits of the input. A candidate may have the ID of the answer.
 	hits []*sheaf.Hit
 	// first is the smallest index of a candidate in the input, from 0.
 	first int

@@ -214,7 +214,7 @@ func Reasons(a, b sheaf.Ranking, g Agreement, step Step) []string {
 	return out
 }
 
-// shards returns, as a reason for a difference, how the parts of a store count words.
+// shards returns a text for the report: rankings may differ because of how the shards of a store count words.
 func shards(step Step) string {
 	switch step.Store {
 	case "opensearch", "elasticsearch":

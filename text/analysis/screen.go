@@ -161,8 +161,9 @@ func wordBreak(text string, i, at int) int {
 
 // passes reports whether a raw word may have a wanted term.
 //
-// The terms of an ASCII word are the word and its parts, with other endings and perhaps without marks. A part begins
-// at the first byte of the word, and never between two small letters.
+// A wrong true is possible, a wrong false is not. The terms of an ASCII word are the word and its parts. A part begins
+// at a letter or digit, except at a small letter after a small letter. passes compares only the first letters of each
+// part, because stemming changes the ending.
 func (s *Screen) passes(raw string) bool {
 	if isDense(raw) { // its terms are not ASCII, and are parts of it unless NFKC changes it
 		return len(s.other) > 0 && (strings.ContainsFunc(raw, mayChange) ||

@@ -60,7 +60,8 @@ func hasHyphen(raw string) bool {
 		strings.IndexByte(raw, '\r') >= 0)
 }
 
-// appendShifted appends the terms of raw[from:to]. It gives them ranges in raw and adds offset to their offsets.
+// appendShifted appends the terms of raw[from:to]. Start and End of each term are bytes of raw. The parameter offset, a
+// number of positions, is added to Offset of each term.
 func (a *Analyzer) appendShifted(dst []Term, raw string, from, to, offset int) []Term {
 	n := len(dst)
 	dst = a.Terms(dst, raw[from:to])

@@ -178,8 +178,9 @@ func dataEnd(text string, i int, opening byte) int {
 	return i
 }
 
-// closedBy returns the position of the mark that closes opening, the quotation mark or parenthesis before a data
-// address. The data begins at byte i. If the line ends first, or other data begins, it returns 0.
+// closedBy returns the position of the mark that closes a "data:" address. The parameter opening is the quotation mark
+// or parenthesis before the address. i is the first byte of its data. If the line ends or another "data:" address
+// begins before the closing mark, closedBy returns 0.
 func closedBy(text string, i int, opening byte) int {
 	depth := 0
 	for ; i < len(text) && text[i] != '\n'; i++ {

@@ -248,8 +248,9 @@ func (c *windowCut) findUnits() {
 	}
 }
 
-// stretch extends the range from <= byte < to up to the nearest letters or digits, but not before byte least. The
-// result has all marks between two words. So the end of a sentence does not depend on which marks are tokens.
+// stretch widens the range of bytes [from, to) in both directions until it meets a letter or a digit. The range never
+// begins before byte least. So it has all punctuation between two words, even if the tokenizer makes no tokens of some
+// marks.
 func (c *windowCut) stretch(from, to, least int) span {
 	for from > max(least, c.tokens[0].start) {
 		r, size := utf8.DecodeLastRuneInString(c.src[:from])

@@ -276,7 +276,7 @@ func (g *group) loneFilter() sheaf.TextQuery {
 }
 
 // words returns the query for all parts of the group except filters, or nil if there are none. If inBrackets is true,
-// the plain words become the queries of wholeWords. Otherwise one Match has all plain words.
+// the plain words, which have no operator, get the queries that wholeWords returns. Otherwise one Match has them all.
 func (g *group) words(inBrackets bool) sheaf.TextQuery {
 	should := g.should
 	switch plain := strings.Join(g.plain, " "); {

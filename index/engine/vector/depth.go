@@ -155,8 +155,8 @@ func quantile(needed []int) int {
 // sample is one query of a depth measurement, with its nearest chunks.
 type sample struct {
 	query   query
-	nearest nearest
-	near    []candidate // chunks of the parts so far
+	nearest nearest     // the nearest chunks of the part that is being read
+	near    []candidate // the nearest chunks of all parts read before
 	counts  []int32     // number of rows by estimate, lowest possible estimate first
 }
 

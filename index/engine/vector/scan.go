@@ -285,8 +285,10 @@ func (c *scanner) takeStretch(s *Set, q *query, job *scanJob, found *nearest, at
 	}
 }
 
-// sample counts the estimates of some waiting rows. It picks rows at irregular distances (golden ratio). At equal
-// distances, it could pick only similar rows, or only rows that pass a filter.
+// sample adds the estimates of about one row in countedEvery to c.sampled. It skips rows that c.waiting or the filter
+// excludes. at is the first row of the stretch, and rows is the number of its rows. The distances between sampled rows
+// are irregular (golden ratio). At equal distances, sample could pick only similar rows, or only rows that pass the
+// filter.
 func (c *scanner) sample(s *Set, allowed []uint64, at, rows int) {
 	filter := allowed != nil && !s.single()
 	for from := 0; from < rows; from += countedEvery {

@@ -160,8 +160,8 @@ const sparseShare = 40
 // exactRows is the largest number of rows for which a search compares all rows by default. This takes less than 0.1 ms.
 const exactRows = 4 << 10
 
-// depthMargin is the factor by which a search may exceed the measured depth. Questions of a few words need more rows
-// than the measured vectors. For other questions, a search stops earlier.
+// depthMargin times the expected number of rows is the largest number of rows that may survive the first step. The
+// expected number was measured with vectors of passages, and questions of a few words need more rows.
 const depthMargin = 4
 
 // survivors returns the expected number of rows that survive the first step, and the largest allowed number. If a

@@ -35,7 +35,7 @@ func (t trie) node(i uint32) uint32 {
 	return binary.LittleEndian.Uint32(t[4*i:])
 }
 
-// child returns the child of a node by byte c. If there is none, it returns leafBit, which has no children.
+// child returns the child of a node by byte c. Without such a child, it returns leafBit, which has no children.
 func (t trie) child(node uint32, c byte) uint32 {
 	if child := t.node(base(node) ^ uint32(c)); node&leafBit == 0 && child&(leafBit|0xff) == uint32(c) && c != 0 {
 		return child

@@ -206,36 +206,33 @@ func (s *session) printIndexed(out *indexJSON, report *ingest.Report) {
 }
 
 const (
-	// indexMemory is the memory in bytes that indexing needs besides the size of the files: see saveMemory.
+	// indexMemory is the memory in bytes that indexing needs besides the size of the files: see limitMemory.
 	indexMemory = 90 << 20
-	// fewBytes is the size of the largest run, in bytes, for which saveMemory only costs time.
+	// fewBytes is the size of the largest run, in bytes, for which limitMemory only costs time.
 	fewBytes = 4 << 20
 )
 
-// saveMemory makes the process collect garbage more often, at Go's default of 100 percent, and limits the heap. Call
-// adjust from time to time, to compute the limit again:
+// limitMemory limits the heap, so that the process collects garbage more often when memory is short. Call adjust from
+// time to time, to compute the limit again:
 //   - allowed = files + indexMemory, where files is the size of the indexed text in bytes
 //   - limit = allowed minus the engine's memory outside the heap, but at least allowed / 2
 //
-// restore undoes saveMemory.
-func saveMemory(files int64) (adjust, restore func()) {
-	percent, limit := debug.SetGCPercent(100), debug.SetMemoryLimit(-1)
+// restore sets the earlier limit again.
+func limitMemory(files int64) (adjust, restore func()) {
+	limit := debug.SetMemoryLimit(-1)
 	allowed := files + indexMemory
 	adjust = func() { debug.SetMemoryLimit(min(limit, max(allowed-offheap.Beside(), allowed/2))) }
 	adjust()
-	return adjust, func() {
-		debug.SetGCPercent(percent)
-		debug.SetMemoryLimit(limit)
-	}
+	return adjust, func() { debug.SetMemoryLimit(limit) }
 }
 
-// showIndexing shows the progress of an indexing run, and saves memory during a large run. Call done after all updates.
+// showIndexing shows the progress of an indexing run, and limits memory during a large run. Call done after all updates.
 func (a *app) showIndexing() (update func(ingest.Progress), done func()) {
 	progress := terminal.NewProgress(a.err, "indexing")
 	var adjust, restore func()
 	update = func(p ingest.Progress) {
 		if restore == nil && p.AllBytes > fewBytes {
-			adjust, restore = saveMemory(p.AllBytes)
+			adjust, restore = limitMemory(p.AllBytes)
 		} else if restore != nil {
 			adjust()
 		}

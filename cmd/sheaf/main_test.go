@@ -150,13 +150,13 @@ func TestClosedPipeIsNoError(t *testing.T) {
 	check.That(t, !isUnread(nil) && !isUnread(os.ErrPermission), "another fault, or none, is taken for that")
 }
 
-// TestSaveMemory checks that indexing lowers the collector's limit to the rest of the allowed
+// TestLimitMemory checks that indexing lowers the collector's limit to the rest of the allowed
 // memory, and restores the limit afterwards.
-func TestSaveMemory(t *testing.T) {
+func TestLimitMemory(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	limit := func() int64 { return debug.SetMemoryLimit(-1) }
 	const files, some = 10 << 20, 20 << 20
-	adjust, restore := saveMemory(files)
+	adjust, restore := limitMemory(files)
 	var list offheap.List[byte]
 	defer list.Free()
 	list.Grow(some)

@@ -167,7 +167,8 @@ func embedWindows(ctx context.Context, e model.WindowEmbedder, at map[sheaf.ID]*
 		first := len(numbers)
 		numbers, err = e.AppendWindows(ctx, numbers, heading, body, starts, p.Words, p.Stride)
 		if err == nil && len(numbers) > first {
-			passages := slices.Collect(slices.Chunk(numbers[first:], e.Dims()))
+			passages := make([][]float32, 0, (len(numbers)-first)/e.Dims())
+			passages = slices.AppendSeq(passages, slices.Chunk(numbers[first:], e.Dims()))
 			c.Vectors = append(c.Vectors, store.Vectors{Name: field, Passages: passages})
 		}
 		return err

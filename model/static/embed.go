@@ -47,19 +47,19 @@ func (e *encoder) Embed(dst []float32, text string) bool {
 // blocks for the next text that has these blocks.
 func (e *encoder) vector(dst []float32) bool {
 	table := e.table()
-	clear(dst)
 	for i := range e.text {
 		p := e.part(&e.text[i], table)
-		if len(e.text) == 1 {
-			e.add(dst, table, p.pieces, 1)
-			break
-		}
 		if len(p.sum) == 0 {
 			p.sum = append(p.sum, make([]float32, len(dst))...)
 			e.add(p.sum, table, p.pieces, 1)
 		}
-		for i, x := range p.sum {
-			dst[i] += x
+		if i == 0 {
+			copy(dst, p.sum)
+			continue
+		}
+		sum := p.sum[:len(dst)]
+		for i := range dst {
+			dst[i] += sum[i]
 		}
 	}
 	return normalize(dst)

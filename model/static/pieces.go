@@ -11,6 +11,8 @@ const blockBytes = 16 << 10
 // When one character becomes several pieces, the first piece has the range of the character. The others have empty
 // ranges at its end. White space and dropped characters are in no range, unless they are inside a piece.
 func (t *tokenizer) Pieces(text string, yield func(start, end int) bool) {
+	t.traced = true
+	defer func() { t.traced = false }()
 	var numbers []int32
 	for start := 0; start < len(text); {
 		end := blockEnd(text, start+blockBytes)

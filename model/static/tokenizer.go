@@ -1,6 +1,7 @@
 package static
 
 import (
+	"encoding/binary"
 	"unicode"
 	"unicode/utf8"
 
@@ -28,10 +29,9 @@ type tokenizer struct {
 	recent     []recentWord // the last words by their hash, because texts repeat words
 	folded     []byte
 	hashes     []uint32 // of the prefixes of the rest of the word
-	// sizes has the size in bytes of each folded piece of the word that was cut last. spans has the position in the text
-	// of each piece so far.
-	sizes []int
-	spans []span
+	sizes      []int    // in bytes, of the folded pieces of the word that was cut last
+	traced     bool     // Encode sets spans
+	spans      []span
 }
 
 // span is a range of bytes of the text, without the byte at end.
@@ -61,7 +61,8 @@ func newTokenizer(v *Vocabulary) *tokenizer {
 	return &tokenizer{vocab: v, recent: make([]recentWord, recentWords)}
 }
 
-// Encode appends the numbers of the pieces of text to dst, and sets spans to their positions. It drops invalid UTF-8.
+// Encode appends the numbers of the pieces of text to dst. It drops invalid UTF-8. If the tokenizer is traced, Encode
+// also sets spans to the positions of the pieces in text.
 func (t *tokenizer) Encode(dst []int32, text string) []int32 {
 	t.spans = t.spans[:0]
 	for i := 0; i < len(text); {
@@ -97,9 +98,11 @@ func (t *tokenizer) Encode(dst []int32, text string) []int32 {
 // ascii appends the pieces of the word text[start:end], which is in ASCII.
 func (t *tokenizer) ascii(dst []int32, text string, start, end int) []int32 {
 	dst = t.cut(dst, text[start:end])
-	for _, n := range t.sizes {
-		t.spans = append(t.spans, span{start, start + n})
-		start += n
+	if t.traced {
+		for _, n := range t.sizes {
+			t.spans = append(t.spans, span{start, start + n})
+			start += n
+		}
 	}
 	return dst
 }
@@ -122,10 +125,12 @@ func (t *tokenizer) flush(dst []int32) []int32 {
 		return dst
 	}
 	if t.characters > maxWordCharacters {
-		start := max(t.last(), t.from[0].start)
-		dst, t.spans = append(dst, t.vocab.unknown), append(t.spans, span{start, max(start, t.end)})
+		dst, t.sizes = append(dst, t.vocab.unknown), append(t.sizes[:0], len(t.word))
+		t.from[len(t.from)-1].end = t.end
 	} else {
 		dst = t.cut(dst, string(t.word))
+	}
+	if t.traced {
 		at, last := 0, t.last()
 		for _, n := range t.sizes {
 			start := max(last, t.from[at].start)
@@ -147,11 +152,18 @@ func (t *tokenizer) last() int {
 
 // lettersOf returns a word as letters. The caller must pass a word of at most recentLetters bytes.
 func lettersOf(word string) (l letters) {
-	for i := len(word) - 1; i >= 8; i-- {
-		l.high = l.high<<8 | uint64(word[i])
-	}
-	for i := min(len(word), 8) - 1; i >= 0; i-- {
-		l.low = l.low<<8 | uint64(word[i])
+	n := len(word)
+	switch {
+	case n >= 8:
+		l.low = binary.LittleEndian.Uint64([]byte(word[:8]))
+		l.high = binary.LittleEndian.Uint64([]byte(word[n-8:])) >> (8 * (16 - n))
+	case n >= 4:
+		l.low = uint64(binary.LittleEndian.Uint32([]byte(word[:4])))
+		l.low |= uint64(binary.LittleEndian.Uint32([]byte(word[n-4:]))) << (8 * (n - 4))
+	default:
+		for i := range n {
+			l.low |= uint64(word[i]) << (8 * i)
+		}
 	}
 	return l
 }
@@ -165,8 +177,10 @@ func (t *tokenizer) cut(dst []int32, word string) []int32 {
 		l = lettersOf(word)
 		const odd = 0x9e3779b97f4a7c15
 		if r = &t.recent[((l.low^l.high*odd)*odd)>>(64-recentBits)]; r.letters == l {
-			for _, n := range r.sizes[:r.count] {
-				t.sizes = append(t.sizes, int(n))
+			if t.traced {
+				for _, n := range r.sizes[:r.count] {
+					t.sizes = append(t.sizes, int(n))
+				}
 			}
 			return append(dst, r.pieces[:r.count]...)
 		}

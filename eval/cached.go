@@ -13,9 +13,9 @@ import (
 	"sheaf/store"
 )
 
-// Cached returns a copy of c that caches vectors and the rankings of the store. Columns that differ only in fusion,
-// boosts or aggregation then share retrieved hits. If the store is not a completeStore, the copy caches only vectors.
-// The latencies of the copy mean nothing. Closing c also closes the copy.
+// Cached returns a copy of c that caches vectors and the rankings of the store. So the copy retrieves hits only once
+// for rankings that differ only in fusion, boosts or aggregation. If the store is not a completeStore, the copy caches
+// only vectors. The latencies of the copy mean nothing. Closing c also closes the copy.
 func (c *Collection) Cached() *Collection {
 	out, s := *c, *c.Searcher
 	if full, ok := s.Backend.(completeStore); ok {
@@ -28,8 +28,8 @@ func (c *Collection) Cached() *Collection {
 	return &out
 }
 
-// completeStore has all interfaces that a search looks for in a store. If a cached store lacked one of them, a search
-// would rank in another way.
+// completeStore has all interfaces that a search looks for in a store. If [cachedBackend] lacked one of these
+// interfaces, a search in it would rank in another way.
 type completeStore interface {
 	store.Backend
 	store.Batcher

@@ -17,8 +17,9 @@ type Change struct {
 // Difference returns After minus Before.
 func (c Change) Difference() float64 { return c.After - c.Before }
 
-// Changes returns the queries whose value in a measure differs between the first column and this column. The largest
-// gain comes first. Equal gains are sorted by the query's ID.
+// Changes returns the queries whose value in a measure differs between the first column and another column. The
+// parameters are the indexes of the other column and of the measure. The largest gain comes first. Equal gains are
+// sorted by the query's ID.
 func (r *Report) Changes(column, measure int) []Change {
 	var out []Change
 	base, other := &r.Columns[0], &r.Columns[column]

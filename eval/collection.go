@@ -15,7 +15,7 @@ import (
 type Collection struct {
 	Dataset *dataset.Dataset
 	View    *catalog.View
-	// Searcher searches the index as a search of its folder does, but computes no confidence.
+	// Searcher ranks as in a user's search of the index, but computes no confidence.
 	Searcher *search.Searcher
 	// Store is the name that reports give the store.
 	Store string

@@ -53,7 +53,7 @@ type Run struct {
 	Column Column
 	// Store is the name of the store that answered. For a run from a file, it is "".
 	Store string
-	// Rankings has the targets that each query found, best first and without duplicates.
+	// Rankings has, by the ID of the query, the targets that the query found, best first and without duplicates.
 	Rankings map[string][]metric.Scored
 	// Latency has the time that each query took, in the order of the queries. It is nil for a run from a file.
 	Latency []time.Duration
@@ -61,7 +61,7 @@ type Run struct {
 	AllocPerQuery int64
 	// Parameters has the values of all parameters in this run.
 	Parameters map[string]string
-	// ProfileHash identifies the computation of the profile with its parameters.
+	// ProfileHash identifies what the profile computes with these parameters.
 	ProfileHash string
 	// Degraded is the number of queries with a failed branch. Empty is the number of queries without results. Notes are
 	// warnings and notes of the searches, without duplicates, at most maxNotes.
@@ -70,7 +70,8 @@ type Run struct {
 }
 
 // perDocument is the name of a parameter of profiles that limits the results from one document. Run sets the limit to 1
-// if only documents are judged. Otherwise a second result from one document would take the place of another document.
+// if only documents are judged. Without this limit, a second result from one document would take another document's
+// place.
 const perDocument = "per_document"
 
 // Run searches for all queries of the data set with one column.
@@ -206,8 +207,8 @@ func (c *Collection) targets(queryID string, hits []search.Hit) []metric.Scored 
 	return out
 }
 
-// section returns the wanted target that is the hit itself, or else the nearest wanted target that contains the hit.
-// Without such a target, it returns the hit's own section.
+// section returns the target in wanted that is the hit itself, or else the nearest one that contains the hit. If wanted
+// has no such target, section returns the hit's own section.
 func (c *Collection) section(h *search.Hit, wanted metric.Judgements) string {
 	own := ""
 	for id := h.ID; id != ""; {

@@ -111,7 +111,7 @@ func missing(d *dataset.Dataset, r *Run) []string {
 	return out
 }
 
-// unclassed returns the warning that no query has the metadata class.
+// unclassed returns the warning that no query has metadata called class. The warning lists existing names.
 func unclassed(d *dataset.Dataset, class string) string {
 	names := map[string]bool{}
 	for i := range d.Queries {

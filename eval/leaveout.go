@@ -9,8 +9,8 @@ type Choice struct {
 	// first of them. Mean is the best mean.
 	Column int
 	Mean   float64
-	// Value is the value of the chosen column on this data set, and First the value of the first column. Best is the
-	// largest value of all columns, which a choice without this data set cannot know.
+	// Value is the value of the chosen column on this data set. First is the value of the first column, and Best the
+	// largest value of all columns. A choice by other data sets cannot know Best.
 	Value, First, Best float64
 }
 

@@ -112,12 +112,12 @@ func (m *missingProfile) hint() string {
 	return ""
 }
 
-// places says where Load looked for the missing profile: in the folders of looked, and among the built-in profiles. It
-// is for the author of a profile that extends a missing profile.
-func (m *missingProfile) places(looked []string) string {
+// places says where Load looked for the missing profile: in folders, and among the built-in profiles. The text is for
+// the author of a profile that extends the missing profile.
+func (m *missingProfile) places(folders []string) string {
 	places := "among the built-in profiles (" + strings.Join(builtinNames(), ", ") + ")"
-	if len(looked) > 0 {
-		places = "in " + strings.Join(looked, ", in ") + ", and " + places
+	if len(folders) > 0 {
+		places = "in " + strings.Join(folders, ", in ") + ", and " + places
 	}
 	return fmt.Sprintf("looked for %s.yaml %s%s", m.name, places, m.hint())
 }

@@ -235,9 +235,9 @@ func (param *Parameter) bind(p *Profile, set map[string]string, v values) {
 	param.reaches(p, x, v, false)
 }
 
-// reaches panics with a fault if x, the value of a parameter, is below AtLeast. written says that x is the default of
+// reaches panics with a fault if x, the value of a parameter, is below AtLeast. isDefault says that x is the default of
 // the parameter; the fault then has the position of the default.
-func (param *Parameter) reaches(p *Profile, x float64, v values, written bool) {
+func (param *Parameter) reaches(p *Profile, x float64, v values, isDefault bool) {
 	if param.atLeast == nil {
 		return
 	}
@@ -249,7 +249,7 @@ func (param *Parameter) reaches(p *Profile, x float64, v values, written bool) {
 	if bound != plain(least) {
 		bound += ", which is " + plain(least)
 	}
-	if written {
+	if isDefault {
 		param.node.fail("the default of parameter %s is %s: must be at least %s", param.Name, plain(x), bound)
 	}
 	check(&ParameterError{Name: param.Name, Err: together{sheaf.Invalidf("parameter %s of profile %s is %s: must be at "+

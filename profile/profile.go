@@ -117,8 +117,8 @@ type Expand struct {
 	// similarity, to the query or the answer. (Gao and others: Precise Zero-Shot Dense Retrieval without Relevance
 	// Labels, 2023.)
 	Passage bool
-	// AllWords says which words of a plain query score. With AllWords, all words score. Without AllWords, only the
-	// words that the model chooses score.
+	// AllWords says which words of a query without operators score. With AllWords, all words score. Without AllWords, only
+	// the words that the model chooses score.
 	AllWords bool
 	// Timeout limits how long the model may take.
 	Timeout time.Duration

@@ -85,7 +85,7 @@ type setting struct {
 	node   *node  // its position in the file; nil for a default
 	where  string // names the option for people, as "elbow.ratio"
 	number *expression
-	text   string // a choice, "$" and a parameter with the choice, true or false, or a text
+	text   string // as in the file, or the default; "$name" means the word of the parameter name
 	texts  []string
 }
 

@@ -50,8 +50,8 @@ type pair struct {
 	value node
 }
 
-// errorf returns an error that wraps sheaf.ErrInvalid and begins with the position of n. Outside a file, the position
-// has no line.
+// errorf returns an error that wraps sheaf.ErrInvalid and begins with the position of n. If n is not from a file (see
+// settingsNode), the position is only the name in n.file.
 func (n *node) errorf(format string, args ...any) error {
 	if n.line == 0 {
 		err := sheaf.Invalidf("%s: %s", n.file, fmt.Sprintf(format, args...))
@@ -200,7 +200,7 @@ func (n *node) cutAtComma(i int) {
 	}
 }
 
-// saying returns a copy of n with this text, a part of the text of n. Errors of the copy show only this part.
+// saying returns a copy of n with another text: a part of the text of n. Errors of the copy show only this part.
 func (n *node) saying(text string) *node {
 	at := *n
 	at.text = text

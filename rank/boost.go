@@ -80,9 +80,9 @@ func (b Blend) explain(stage string, why sheaf.Explanation, before, score float6
 	return combined(stage, score, sheaf.CombineProduct, why, by)
 }
 
-// capped returns the explanation of a factor that may be at most limit. The parameter why explains the factor before
-// that. If the factor is greater than limit, the result has the value limit and contains why. Otherwise, or if limit
-// is 0, capped returns why unchanged.
+// capped returns the explanation of a factor after a cap. The parameter limit is the cap, and why explains the factor
+// before the cap. If the factor is greater than limit, the result has the value limit and contains why. Otherwise, or
+// if limit is 0, capped returns why unchanged.
 func capped(why sheaf.Explanation, limit float64) sheaf.Explanation {
 	if limit == 0 || why.Value <= limit {
 		return why

@@ -8,8 +8,8 @@ import (
 	"sheaf"
 )
 
-// foldNames applies foldName to the forms of a query. It drops empty forms and duplicates. A query can have two forms,
-// with and without operators, because a name may contain operators such as brackets.
+// foldNames applies foldName to the forms of a query: without operators, and as typed. A name may equal the typed form,
+// because it may contain operators such as brackets. foldNames drops empty forms and duplicates.
 func foldNames(forms ...string) (out []string) {
 	for _, form := range forms {
 		if name := foldName(form); name != "" && !slices.Contains(out, name) {
@@ -55,7 +55,8 @@ func names(facts Facts, c *sheaf.Node, each func(name string, kind nameKind)) {
 // foldName returns a name in lower case, with single spaces between its words.
 func foldName(s string) string { return strings.Join(strings.Fields(strings.ToLower(s)), " ") }
 
-// folds reports whether folded equals foldName(name). It is faster than foldName: it stops at the first different word.
+// folds reports whether folded equals foldName(name) and is not empty. It is faster than foldName, because it stops at
+// the first different word.
 func folds(folded, name string) bool {
 	rest := folded
 	for word := range strings.FieldsSeq(name) {

@@ -90,7 +90,7 @@ func (b GraphBoost) sum(c connections) float64 {
 	return b.Backlink*float64(c.links) + b.CoCitation*float64(c.cited) + b.SharedTag*float64(c.shared)
 }
 
-// connections returns the counts of each of docs, unless their weighted sum is 0. Only documents in docs count.
+// connections returns the counts of those docs whose weighted sum of counts is not 0. It counts only documents in docs.
 func (b GraphBoost) connections(docs []sheaf.ID, facts Facts) map[sheaf.ID]connections {
 	n := len(docs)
 	if n < 2 {

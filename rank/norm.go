@@ -37,9 +37,9 @@ const (
 	// The last two rules are a flaw of OpenSearch, because they mix raw and normalized scores. NormZScoreOpenSearch has
 	// them only for comparisons.
 	NormZScoreOpenSearch
-	// NormShare is s/ideal if the leg has an ideal score, otherwise s. Its scale is absolute: if a leg found only poor
-	// matches, its scores are low, and the other legs decide. The share may exceed 1, because a word counts in each field.
-	// Missing: 0.
+	// NormShare is s/ideal if the leg has an ideal score (see [Scores.Ideals]), otherwise s. Its scale is absolute: if a
+	// leg found only poor matches, its scores are low, and the other legs decide. The share may exceed 1, because a word
+	// counts in each field. Missing: 0.
 	NormShare
 )
 

@@ -6,9 +6,9 @@ import (
 	"sheaf"
 )
 
-// Pin puts the hits with these IDs first, in the order of the IDs. The last pinned hit gets 1 more than the best score
-// of the ranking, at least 1. Each earlier pinned hit gets 1 more than the pinned hit after it. Pin skips IDs outside
-// the ranking.
+// Pin puts the hits with these IDs first, in the order of the IDs. The last pinned hit gets 1 more than the best score,
+// or 1 if all scores are negative. Each earlier pinned hit gets 1 more than the pinned hit after it. Pin skips IDs
+// outside the ranking.
 type Pin struct{ IDs []sheaf.ID }
 
 // Apply implements [Stage].

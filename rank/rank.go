@@ -20,9 +20,9 @@ import (
 // Stage is a step that turns one ranking into another. Stages are values, safe for concurrent use.
 type Stage interface {
 	// Apply returns another ranking. The input ranking must be sorted, best first. Both rankings may share memory, so
-	// callers must change neither afterwards. Package profile checks each parameter of a stage against the range in the
-	// comment of its field.
-	// Apply returns sheaf.ErrInvalid if parameters do not fit together, or if a score is not finite.
+	// callers must change neither afterwards. Each parameter of a stage must be in the range in its field's comment;
+	// package profile checks this. Apply returns sheaf.ErrInvalid if parameters do not fit together, or if a score is not
+	// finite.
 	Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error)
 }
 
@@ -41,9 +41,9 @@ type Env struct {
 	Similarity func(sheaf.ID) (float64, bool)
 	// Named compares a name with the query. It is nil if the query has no words or the store cannot count words.
 	Named func(name string) NameMatch
-	// Pairs returns the pairs of neighboring words of the query, and says which of chunks have each pair. The caller must
-	// pass distinct chunks; Pairs does not keep the slice. If the query has no pairs or time runs out, Pairs returns none.
-	// Pairs is nil if the store cannot find pairs.
+	// Pairs returns the pairs of neighboring words of the query, and says in [Pair.In] which chunks have the pair. The
+	// caller must pass distinct chunks; Pairs does not keep the slice. If the query has no pairs or time runs out, Pairs
+	// returns none. Pairs is nil if the store cannot find pairs.
 	Pairs func(chunks []sheaf.ID) ([]Pair, error)
 }
 

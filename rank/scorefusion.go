@@ -35,7 +35,7 @@ type Scores struct {
 	Norm Norm
 	Mean Mean
 	// Ideals is for NormShare. It has the score of a perfect match for each leg. In a search by words, this is the sum of
-	// the terms' idf. 0, or no score, means that the leg's scores are shares already, for example cosines.
+	// the terms' idf. If the score is 0 or missing, the leg's scores are shares already, for example cosines.
 	Ideals []float64
 }
 
@@ -175,7 +175,7 @@ func (f Scores) explain(u *union, stats []statistics, values []float64, i int, t
 }
 
 // term explains what one leg adds to the score: x is the score in the leg, and w the weight. For the geometric mean,
-// the value is 0, because the method whole uses only the two parts.
+// the value is 0 until the method whole computes it from all weights.
 func (f Scores) term(name string, w float64, x sheaf.Explanation) sheaf.Explanation {
 	weight := part("weight of "+name, w)
 	switch f.Mean {

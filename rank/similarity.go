@@ -7,8 +7,8 @@ import (
 	"sheaf"
 )
 
-// Similarity is a form of score for near vectors. Systems use different forms. Each form rises with the cosine, so it
-// never changes the order in one branch. But it can change the result of a fusion.
+// Similarity is the form in which a system gives the similarity of two vectors. Each form rises with the cosine, so the
+// form does not change the order in one branch. But the form can change the result of a fusion.
 type Similarity uint8
 
 // These are the forms of a score. c is the cosine.

@@ -40,8 +40,8 @@ type Nested uint8
 
 // These are the rules for nested hits.
 const (
-	// NestedOuter keeps the outer hit, whose score covers all hits inside: a match on a document's title replaces its
-	// sections.
+	// NestedOuter keeps only the outermost hit. Its score is computed from its own score and the scores of all hits
+	// inside. So a match on a document's title replaces hits in the document's sections.
 	NestedOuter Nested = iota
 	// NestedBoth keeps both hits with their own scores, except if enough children of the outer hit match. In this
 	// exception, the outer hit replaces the inner hit. So a match on a document's title alone does not change the
@@ -98,15 +98,15 @@ type treeNode struct {
 
 // node returns the tree node of the chunk id. If needed, it makes this node and the nodes above. c is the position of
 // the chunk in its document; if c is nil, node looks it up. node returns nil if the ID is unknown, or if the depth of
-// the chunk is not less than below. For the parent of a child, below is the child's depth. So the depth falls with each
+// the chunk is not less than limit. For the parent of a child, limit is the child's depth. So the depth falls with each
 // recursive call, and the recursion ends.
-func (l *liftedPart) node(id sheaf.ID, c *sheaf.Node, below int) *treeNode {
+func (l *liftedPart) node(id sheaf.ID, c *sheaf.Node, limit int) *treeNode {
 	n := l.byID[id]
 	if n == nil {
 		if c == nil {
 			c = l.facts.Node(id)
 		}
-		if c == nil || c.Depth < 0 || c.Depth >= below {
+		if c == nil || c.Depth < 0 || c.Depth >= limit {
 			return nil
 		}
 		n = &treeNode{id: id, depth: c.Depth, siblings: max(c.SiblingCount, 1)}
@@ -115,7 +115,7 @@ func (l *liftedPart) node(id sheaf.ID, c *sheaf.Node, below int) *treeNode {
 		}
 		l.byID[id], l.nodes = n, append(l.nodes, n)
 	}
-	if n.depth >= below {
+	if n.depth >= limit {
 		return nil
 	}
 	return n

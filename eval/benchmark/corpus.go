@@ -34,7 +34,8 @@ type Document struct {
 // Query is a line of queries.jsonl.
 type Query struct {
 	ID string `json:"id"`
-	// Class is "real" for a heading or the text of a link. It is "hot" for one or three of the most frequent words.
+	// Class is "real" if the query is a heading or the text of a link. It is "hot" if the query has one or three of the
+	// most frequent words.
 	Class string `json:"class"`
 	Text  string `json:"text"`
 	// Known is the ID of the chunk whose heading is the query. It is "" for other queries.
@@ -65,8 +66,8 @@ const (
 )
 
 // readFolders makes a corpus of n chunks from the Markdown files in folders. It shuffles the files with a fixed seed,
-// and cuts them at headings and at about 2,000 bytes. If there are too few sections, it makes more from their
-// sentences. The same files always give the same corpus.
+// and cuts them at headings and at about 2,000 bytes. If the files have too little text, it makes the missing chunks
+// from sentences of the other chunks. The same files always give the same corpus.
 func readFolders(folders []string, n int) (*Corpus, error) {
 	var files []string
 	for _, folder := range folders {

@@ -6,11 +6,11 @@ import (
 	"sheaf/internal/offheap"
 )
 
-// input is a corpus that an engine indexes. It is outside the heap of Go. On the heap, it would let the garbage
-// collector run later. The additional garbage would then count as memory of the engine.
+// input is a corpus that an engine indexes. It is outside the heap of Go, because a larger heap delays the garbage
+// collector. The garbage that waits would then count as memory of the engine.
 type input struct {
 	docs    offheap.List[Document]
-	vectors offheap.List[[]float32] // of each document, empty for a task without vectors
+	vectors offheap.List[[]float32] // one for each document; empty for a task without vectors
 	texts   offheap.Texts
 	numbers offheap.List[float32]
 }

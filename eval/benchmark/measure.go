@@ -10,8 +10,8 @@ import (
 const (
 	// passes is the number of times that one client runs the queries of each class.
 	passes = 3
-	// warmupPasses limits the time of the first pass, in multiples of the limit of a measured pass. The benchmark judges
-	// the answers of the first pass, but does not measure its times.
+	// The first pass ends after warmupPasses times the limit of a measured pass. The benchmark judges the answers of the
+	// first pass, but does not measure its times.
 	warmupPasses = 3
 )
 

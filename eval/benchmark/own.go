@@ -15,8 +15,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// Own returns Sheaf's embedded engine for a task, or nil for an unknown task. The engine gets the same requests as from
-// profiles.
+// Own returns Sheaf's embedded engine for a task, or nil for an unknown task. The engine gets the same requests as in a
+// search with a profile.
 func Own(task Task, m Meta) Engine {
 	switch task {
 	case TaskWords, TaskVectors, TaskHybrid:
@@ -80,7 +80,7 @@ func (e *ownTask) Build(ctx context.Context, dir string, docs []Document, vector
 	return e.Close()
 }
 
-// batch returns documents as chunks for Sheaf's engine, at most batchChunks, beginning at index from.
+// batch returns at most batchChunks documents as chunks for Sheaf's engine. The first is docs[from].
 func (e *ownTask) batch(docs []Document, vectors [][]float32, from int) (batch store.Batch) {
 	for i := from; i < min(from+batchChunks, len(docs)); i++ {
 		c := store.Chunk{ID: sheaf.ID(docs[i].ID), Doc: sheaf.ID(docs[i].ID)}

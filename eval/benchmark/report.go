@@ -47,8 +47,8 @@ const (
 	// equalRecall is the largest allowed difference between the best recall and the recall of an engine. The times of an
 	// engine with a lower recall cannot be compared.
 	equalRecall = 0.01
-	// saneMRR is the smallest allowed share of the best engine's MRR. Formulas and stemmers cause smaller differences, so
-	// an engine below this share has wrong answers.
+	// saneMRR is the smallest allowed MRR, as a share of the best engine's MRR. An engine with a lower MRR has wrong
+	// answers: another formula or stemmer alone does not cost so much.
 	saneMRR = 0.6
 )
 
@@ -142,8 +142,8 @@ func megabytes(n int64) string {
 	return digits(float64(n) / 1e6)
 }
 
-// writeTable writes a Markdown table, in which each column is as wide as its widest cell. This width ignores rows with
-// fewer cells than the header, such as a row with a fault.
+// writeTable writes a Markdown table, in which each column is as wide as its widest cell. A row with fewer cells than
+// the header, such as a row with a fault, does not widen a column.
 func writeTable(b *strings.Builder, rows [][]string) {
 	width := make([]int, len(rows[0]))
 	for _, row := range rows {

@@ -157,7 +157,7 @@ func (r *run) prepare(ctx context.Context, n int) error {
 	return nil
 }
 
-// measure runs a task of every engine on one corpus.
+// measure runs a task with every engine on one corpus, and adds the rows to the report.
 func (r *run) measure(ctx context.Context, task Task, c *preparedCorpus) error {
 	var ours *Result
 	for i, p := range append([]Peer{r.Ours}, r.Peers...) {
@@ -194,8 +194,8 @@ func (r *run) measure(ctx context.Context, task Task, c *preparedCorpus) error {
 	return nil
 }
 
-// ask runs a task of one engine and stops it at the time limit. fault says what went wrong with the engine; the run
-// then goes on. err ends the run, except errNoTask.
+// ask runs a task with one engine, and stops the engine at the time limit. If the engine gives no result, fault says
+// why, and the run goes on. err ends the run, unless it is errNoTask.
 func (r *run) ask(ctx context.Context, p Peer, task Task, c *preparedCorpus) (result *Result, fault string, err error) {
 	if why := r.tooLong(p, task, c.chunks); why != "" {
 		return nil, why, nil
@@ -240,8 +240,8 @@ func (r *run) tooLong(p Peer, task Task, chunks int) string {
 	return ""
 }
 
-// minJudged is the smallest number of queries for which brute force computes the right answers. The number is larger if
-// brute force then needs at most about maxProducts dot products.
+// minJudged is the smallest number of queries for which brute force computes the right answers. In a small corpus,
+// brute force answers more queries, until it has computed about maxProducts dot products.
 const (
 	minJudged   = 100
 	maxProducts = 40_000_000
@@ -304,8 +304,8 @@ func (r *run) vectors(ctx context.Context, c *Corpus, dir string, e model.Embedd
 	return nearest, writeVectors(dir, documents, queries, m)
 }
 
-// nearestOf returns the k rows with the largest dot products. Further rows with the same product as the last of these
-// follow. If rows have equal products, the earlier row comes first.
+// nearestOf returns the indexes of the k rows with the largest dot products with q. It adds rows whose product equals
+// the k-th product. If rows have equal products, the earlier row comes first.
 func nearestOf(q []float32, rows [][]float32, k int) []int {
 	scores, order := make([]float32, len(rows)), make([]int, len(rows))
 	for i, row := range rows {
@@ -366,8 +366,8 @@ func (m *mean) add(v float64) { m.sum, m.n = m.sum+v, m.n+1 }
 
 func (m *mean) value() float64 { return m.sum / float64(m.n) }
 
-// recallOf returns how large a share of the nearest Top documents is in the list got. want begins with these documents.
-// The other documents in want are as near as the last of them, so they count too.
+// recallOf returns the share of want that the first Top hits in got contain. want is longer than Top if several
+// documents are as near as the last of the Top nearest. recallOf then divides by Top.
 func recallOf(want, got []string) float64 {
 	n := 0
 	for _, id := range got[:min(len(got), Top)] {

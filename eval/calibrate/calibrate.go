@@ -113,9 +113,9 @@ func truth(right bool) float64 {
 	return 0
 }
 
-// Folds divides n samples at random into k groups of nearly equal size. It returns the group of each sample, 0..k-1. k
-// is at least 1. The same seed gives the same groups. Samples with the same name in group stay together, for example
-// the answers to one query. If group is nil, samples are independent.
+// Folds divides n samples at random into k folds of nearly equal size. It returns the fold of each sample, 0..k-1. A k
+// below 1 counts as 1. The same seed gives the same folds. Samples i and j with group[i] == group[j] come into one
+// fold, for example the answers to one query. If group is nil, each sample is a group.
 func Folds(n, k int, group []string, seed uint64) []int {
 	k = max(k, 1)
 	r := rand.New(rand.NewPCG(seed, 0xf01d))

@@ -77,8 +77,9 @@ func FitLogistic(rows [][]float64, right []bool, weights []float64) Logistic {
 	return f
 }
 
-// standardized returns the rows with a leading 1, and with each feature scaled to weighted mean 0 and deviation 1. A
-// constant feature becomes 0. The parameter total is the sum of the sample weights.
+// standardized returns the rows with a leading 1, and with each feature scaled to weighted mean 0 and deviation 1. It
+// subtracts mean[j] from feature j, and divides the difference by scale[j]. A constant feature becomes 0. The parameter
+// total is the sum of the sample weights.
 func standardized(rows [][]float64, weights []float64, total float64) (x [][]float64, mean, scale []float64) {
 	mean, scale = make([]float64, len(rows[0])), make([]float64, len(rows[0]))
 	const rounding = 1e-14 // rounding error in the mean of equal values

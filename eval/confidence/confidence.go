@@ -41,7 +41,8 @@ type result struct {
 	right    bool
 }
 
-// Ask searches for all questions. s must have no calibration. progress may be nil.
+// Ask searches for all questions and keeps the evidence of the results. s must have no calibration. progress may be
+// nil.
 func Ask(
 	ctx context.Context, s *search.Searcher, p *profile.Profile, questions []Question, progress func(done, all int),
 ) (*Answers, error) {

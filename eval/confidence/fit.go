@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// A fit needs at least minEach right results and wrong results. It also needs minEach questions with a right result,
-	// and minEach questions without an answer. With fewer, Fit returns sheaf.ErrInvalid.
+	// A fit needs at least minEach right results, and as many wrong results. It also needs minEach questions with a right
+	// result, and minEach questions without an answer. With fewer, Fit returns sheaf.ErrInvalid.
 	minEach = 8
 	// unanswerableWeight is the weight of a question without an answer, for fitting the probability that a result is
 	// right. It is low, because most questions of users have an answer.
@@ -125,10 +125,10 @@ func leastProbability(all []*Answers, c *search.Calibration) float64 {
 	return 0
 }
 
-// LeaveOneOut judges each collection with a calibration that is fitted to the other collections. It also returns a
-// calibration that is fitted to all. The function same reports whether two collections have the same documents. Such
-// collections do not judge each other. For fewer than two collections, and for different profiles, LeaveOneOut returns
-// sheaf.ErrInvalid.
+// LeaveOneOut judges each collection with a calibration that is fitted to the other collections. The fit omits
+// collections that share documents with the judged collection, as the function same reports. LeaveOneOut also returns a
+// calibration that is fitted to all collections. For fewer than two collections, and for different profiles,
+// LeaveOneOut returns sheaf.ErrInvalid.
 func LeaveOneOut(all []*Answers, same func(i, j int) bool) ([]Quality, *search.Calibration, error) {
 	if len(all) < 2 {
 		return nil, nil, sheaf.Invalidf("%d collection: at least two are needed to judge one by the others", len(all))

@@ -17,9 +17,9 @@ const (
 	otherWords = 4
 )
 
-// Judged returns questions for collection i: its judged queries, and other collections' queries as questions without
-// an answer. It draws both at random, and the same seed gives the same questions. The function same reports whether
-// two collections have the same documents.
+// Judged returns questions for collection i: its judged queries, and other collections' queries as questions without an
+// answer. It draws both at random, and the same seed gives the same questions. The function same reports whether two
+// collections share documents; Judged skips the queries of such collections.
 func Judged(all []*eval.Collection, i int, same func(i, j int) bool, seed uint64) []Question {
 	random := rand.New(rand.NewPCG(seed, uint64(i)))
 	c := all[i]

@@ -71,7 +71,7 @@ func Learn(a *Answers, shipped *search.Calibration, seed uint64) (*Report, error
 	return r, nil
 }
 
-// KnownItems converts queries of package self to questions. Their answers are known.
+// KnownItems converts queries of package self to questions. A hit is right if it is in the query's document.
 func KnownItems(items []self.Item) []Question {
 	questions := make([]Question, len(items))
 	for i := range items {

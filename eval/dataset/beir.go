@@ -191,7 +191,7 @@ func (d *Dataset) judge(queries []query, qrels string) error {
 }
 
 // checkTargets adds a warning if some judged documents do not exist, and keeps these judgements. If none of the judged
-// documents exists, it returns an error. qrels is the file of judgements, for both texts.
+// documents exists, it returns an error. The warning and the error begin with qrels, the file of judgements.
 func (d *Dataset) checkTargets(qrels string) error {
 	if d.Folder != "" {
 		return nil

@@ -48,7 +48,7 @@ type Query struct {
 	Text string
 	// Filter says which documents the query may find. If it is nil, the query may find all.
 	Filter sheaf.Filter
-	// Class maps names of the query's metadata to their values, if these are texts. Reports can group queries by them.
+	// Class has the query's metadata whose values are texts, by name. Reports can group queries by these values.
 	Class map[string]string
 }
 

@@ -18,9 +18,9 @@ import (
 )
 
 // TREC reads topics and judgements for a collection. The collection is a folder with the BEIR layout, or a folder of
-// notes whose names are paths. The topics have one of three forms: lines, BEIR's JSON or TREC's <top> records. A line
-// has an ID, a tab and a text. JSON is in a file whose name ends in .jsonl. The title of a <top> record is the query.
-// TREC returns the same errors as [BEIR].
+// notes, which qrels names by their paths. The topics have one of three forms: lines, BEIR's JSON or TREC's <top>
+// records. A line has an ID, a tab and a text. JSON is in a file whose name ends in .jsonl. The title of a <top> record
+// is the query. TREC returns the same errors as [BEIR].
 func TREC(collection, topics, qrels string) (*Dataset, error) {
 	abs, err := filepath.Abs(collection)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package indexing opens data sets and indexes of folders for package eval. A search there ranks like a user's search.
+// Package indexing opens data sets and indexes of folders for package eval. Its searches rank like a user's searches.
 package indexing
 
 import (

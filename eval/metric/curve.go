@@ -30,6 +30,6 @@ func Curve(ranking []string, qrels Judgements) [11]float64 {
 	return out
 }
 
-// needed returns how many relevant documents a ranking must find for the recall point/10. total is the number of
-// relevant documents. It rounds in floating point as trec_eval does.
+// needed returns how many of total relevant documents a ranking must find for the recall point/10. It rounds in
+// floating point as trec_eval does.
 func needed(point, total int) int { return int(float64(point)/10*float64(total) + 0.9) }

@@ -211,7 +211,7 @@ func (m Measure) rankBiasedPrecision(top []string, qrels Judgements) float64 {
 	return sum
 }
 
-// expectedReciprocalRank returns ERR (Chapelle, Metlzer, Zhang, Grinspan: Expected Reciprocal Rank for Graded
+// expectedReciprocalRank returns ERR (Chapelle, Metzler, Zhang, Grinspan: Expected Reciprocal Rank for Graded
 // Relevance, 2009). As in gdeval, the largest possible gain is 4.
 func (m Measure) expectedReciprocalRank(top []string, qrels Judgements) float64 {
 	const maxGain = 4

@@ -77,8 +77,8 @@ type StageReport struct {
 	Tau       float64 `json:"kendall_tau"` // the mean of Kendall's rank correlation
 	RBO       float64 `json:"rbo"`         // the mean of the rank-biased overlap
 	LeastRBO  float64 `json:"least_rbo"`   // the smallest rank-biased overlap
-	// Exact is the mean overlap if the engine counts exactly. It is null if the engine already counted exactly, or if
-	// exact counting has no such step.
+	// Exact is the mean overlap when the engine counts words exactly. It is null if rbo already is this mean, or if the
+	// step did not run with exact counting.
 	Exact           *float64       `json:"exact_rbo"`
 	ScoreDifference float64        `json:"score_difference"` // the largest difference of two scores of a hit
 	ScoreShare      float64        `json:"score_share"`      // the largest difference relative to the larger score
@@ -191,8 +191,8 @@ func (s *Store) step(a search.Snapshot, way string, warnings []string) Step {
 	return step
 }
 
-// chosen reports whether a step scores hits that other steps found. This is true after a first phase, and in a branch
-// whose fusion completes scores.
+// chosen reports whether a step scores hits that other steps found. This is true in the main phase if there is a first
+// phase. It is also true if the fusion of the phase asks branches for missing scores.
 func chosen(s search.Snapshot, trace []search.Snapshot) bool {
 	return slices.ContainsFunc(trace, func(other search.Snapshot) bool {
 		return other.First && !s.First || strings.HasPrefix(other.Step, "fuse: ") && other.First == s.First &&

@@ -40,7 +40,7 @@ type mostChanged struct {
 	Gained, Lost              []eval.Change
 }
 
-// listedQueries limits the queries with gains that a page lists, and also the queries with losses.
+// listedQueries is the largest number of gains, and the largest number of losses, that a page lists for a column.
 const listedQueries = 10
 
 // HTML writes the reports as one page that loads no other files. The page has tables with intervals and tests. It

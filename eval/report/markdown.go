@@ -93,7 +93,7 @@ func tableHead(out *strings.Builder, title string, r *eval.Report) {
 	out.WriteString("\n|---|" + strings.Repeat("---|", len(r.Columns)) + "\n")
 }
 
-// classes writes the first measure of each class of queries.
+// classes writes a table of the first measure: a row for each class of queries, a column for each ranking.
 func classes(out *strings.Builder, r *eval.Report) {
 	if len(r.Columns[0].Classes) == 0 {
 		return

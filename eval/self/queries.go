@@ -24,8 +24,8 @@ const (
 	Alias      Kind = "alias"      // another name of a document asks for the document
 	Phrase     Kind = "phrase"     // consecutive words of only one chunk ask for this chunk
 	Paraphrase Kind = "paraphrase" // a sentence with dropped words asks for its chunk
-	// Absent is a query for a document that the search excludes, so it can find only similar documents. Foreign is a
-	// query about a subject that the documents do not have. Neither query has an answer.
+	// Absent is a query for a document that the search excludes, so the search can find only similar documents. Foreign is
+	// a query about a subject that the documents do not have. Neither query has an answer.
 	Absent  Kind = "absent"
 	Foreign Kind = "foreign"
 )
@@ -46,7 +46,7 @@ type Item struct {
 	// answers it. Both are "" if there is no answer.
 	Doc, Target sheaf.ID
 	// Without are documents to exclude from the search. For Anchor, these are the documents with the link. For Absent, the
-	// document that answers the query is also one of them.
+	// document that would answer the query is among them.
 	Without []sheaf.ID
 }
 
@@ -260,8 +260,8 @@ func (m *maker) anchors(doc *sheaf.Document) {
 	}
 }
 
-// linkers returns the documents that have a link to doc with this text. few is false if these documents are too many to
-// exclude, because the link is then part of a navigation.
+// linkers returns the documents that have a link to doc with this text. few is false for more than 20 documents: the
+// link then is part of a navigation, and makes no query.
 func (m *maker) linkers(doc sheaf.ID, text string) (ids []sheaf.ID, few bool) {
 	const most = 20
 	for _, r := range m.c.View.References(doc) {

@@ -21,8 +21,8 @@ import (
 	"sheaf/eval/stats"
 )
 
-// Measure is the measure by which rankings are compared. It is the mean of two reciprocal ranks within ten results:
-// of the answering document, and of the answering chunk. A ranking of whole documents can therefore score too.
+// Measure is the measure by which rankings are compared. It is the mean of two reciprocal ranks within ten results: of
+// the answering document, and of the answering chunk. So a ranking of whole documents gets more than 0 too.
 const Measure = "RR@10"
 
 // depth is the largest number of results of a query. A user sees only the first ten.
@@ -149,7 +149,8 @@ var reciprocalRank = func() metric.Measure {
 	return m
 }()
 
-// Values returns the [Measure] of each query of d, times the query's weight, in order. [Judged] made d.
+// Values returns the [Measure] of each query of d, in order, times the query's weight (see [Weights]). d must be the
+// data set of a collection that [Judged] returned.
 func Values(d *dataset.Dataset, run *eval.Run) []float64 {
 	out := Weights(d.Queries)
 	for i, q := range d.Queries {
@@ -179,7 +180,7 @@ func kindsOf(queries []dataset.Query) []KindReport {
 	return out
 }
 
-// Weights returns a weight for each query. With these weights, each kind counts the same in total. Their mean is 1.
+// Weights returns a weight for each query. The sum of weights is equal for all kinds, and the mean weight is 1.
 func Weights(queries []dataset.Query) []float64 {
 	n := map[string]int{}
 	for _, q := range queries {

@@ -2,7 +2,7 @@
 // by parameter on a part of the queries and judges the result on the rest. So parameters do not win if they fit only
 // the queries that chose them.
 //
-// It does not know profiles or documents: it searches a function from settings to the value of every query.
+// It does not know profiles or documents. The caller gives a function from settings to the value of every query.
 package tune
 
 import (
@@ -53,7 +53,7 @@ type Result struct {
 	Default float64           `json:"default"` // the mean for the defaults
 	// Fitted is the mean for the changed parameters. It is too high, because the same queries chose the parameters.
 	Fitted float64 `json:"fitted"`
-	// HeldOut is the mean to expect: the queries of other folds chose the parameters of each query.
+	// HeldOut is the mean to expect. Each query's value is for the parameters that the queries of other folds chose.
 	HeldOut    float64        `json:"held_out"`
 	Difference float64        `json:"difference"` // the expected mean minus the mean for the defaults
 	Range      stats.Interval `json:"interval"`   // the confidence interval of the difference

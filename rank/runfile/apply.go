@@ -44,9 +44,9 @@ func Fuse(runs []*Run, weights []float64, f rank.Fusion) (*Run, error) {
 	return out, nil
 }
 
-// sameNames gives each document and each query the same ID in all runs. So a run can be joined with its copy in TREC
-// form. A TREC file has each ID as one word (see [Word]). sameNames replaces such a word by the ID, unless the runs
-// have several IDs with this word.
+// sameNames gives each document and each query the same ID in all runs. A run in TREC form has each ID as one word (see
+// [Word]). sameNames replaces the word by the ID in another run, unless several IDs have this word. So Fuse can join a
+// run with its copy in TREC form.
 func sameNames(runs []*Run) []*Run {
 	names := map[string]string{} // by word; "" when several names become the same word
 	note := func(name string) {

@@ -117,7 +117,7 @@ type resolver struct {
 	site   string
 	exact  map[string][]*page // by path without extension, in lower case
 	stems  map[string][]*page // by file name without extension, in lower case
-	suffix map[string][]*page // by every end of the path of at least two parts
+	suffix map[string][]*page // by each end of the path that has two or more parts
 }
 
 func newResolver(pages []*page, site string) *resolver {

@@ -132,10 +132,10 @@ func stems(s string) []string {
 	return slices.Compact(list)
 }
 
-// classOf compares the words of a query with the words of names, the names of its answer. The result is one of these:
+// classOf says how many words of a query are in the names of its answer. The result is one of these:
 //   - title: a name has the same words
 //   - overlap: a name has at least half of the query's words
-//   - low: a name has fewer words of the query
+//   - low: a name has a word of the query, but no name has half of them
 //   - none: no name has a word of the query
 func classOf(query string, names ...string) string {
 	q := stems(query)

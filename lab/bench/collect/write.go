@@ -50,7 +50,7 @@ func (c *collection) sort() {
 	}
 }
 
-// limit keeps the relevant records and a sample of the others, n in total.
+// limit keeps the relevant records, and a sample of the others up to n records in total.
 func (c *collection) limit(n int) {
 	if len(c.records) <= n {
 		return

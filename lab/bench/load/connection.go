@@ -14,7 +14,7 @@ import (
 )
 
 // connection sends the requests of one client, one at a time. An http.Client passes each request through two
-// goroutines. A connection does not, and so leaves more processor time to a server on this machine.
+// goroutines. A connection does without goroutines, and so leaves more processor time to a server on this machine.
 type connection struct {
 	options
 	conn  net.Conn

@@ -5,7 +5,7 @@
 //	go run -C lab/bench ./load --clients 32 --time 60s
 //
 // The queries are pairs of words from titles of the server's documents, or the lines of the file --queries. With --zipf
-// S, queries repeat like people's queries: the k-th query's probability falls with k to the power S. So the numbers
+// S, queries repeat like people's queries: the probability of the k-th query is proportional to 1/k^S. So the numbers
 // include the effect of the server's cache. A second of warm-up does not count. The status is 1 if a request fails, or
 // if the 99th percentile is above --p99.
 //

@@ -86,9 +86,9 @@ func (s *served) stop() error {
 	return s.cmd.Wait()
 }
 
-// until repeats a request for path until right accepts the answer. After the time most, it returns an error.
-func (s *served) until(most time.Duration, path string, right func(status int, body []byte) bool) error {
-	for deadline := time.Now().Add(most); ; time.Sleep(2 * time.Millisecond) {
+// until repeats a request for path until right accepts the answer. It returns an error after the time limit.
+func (s *served) until(limit time.Duration, path string, right func(status int, body []byte) bool) error {
+	for deadline := time.Now().Add(limit); ; time.Sleep(2 * time.Millisecond) {
 		res, err := http.Get(s.address + path)
 		if err != nil {
 			return err
@@ -107,7 +107,7 @@ func (s *served) until(most time.Duration, path string, right func(status int, b
 	}
 }
 
-// spread describes measured times.
+// spread returns the median, the smallest and the largest of times as a text. It sorts times.
 func spread(times []time.Duration) string {
 	slices.Sort(times)
 	return fmt.Sprintf("median %.0f ms, %.0f to %.0f ms of %d", ms(times[len(times)/2]), ms(times[0]),

@@ -7,7 +7,7 @@ import (
 )
 
 // answer describes the answer to a query: at is its time since the start, took its duration. others counts the answers
-// of other clients in that duration. If clients take fair turns without pauses, this is the number of other clients.
+// of other clients in that duration. With fair turns and without pauses, each other client gets one answer.
 type answer struct {
 	at, took time.Duration
 	others   int64
@@ -41,8 +41,8 @@ func (l *load) report(answers []answer, took time.Duration) {
 		others[percent(99, len(others))], others[len(others)-1])
 }
 
-// readClocks finds the clocks of processor time. This process may lack a clock. The server that --pid names must have a
-// clock.
+// readClocks sets own and server, the clocks of processor time. It returns an error if the server that --pid names has
+// no clock. Without a clock of this process, own returns 0.
 func (l *load) readClocks() (err error) {
 	l.own, l.server = func() time.Duration { return 0 }, func() time.Duration { return 0 }
 	if own, err := processorClock(0); err == nil {

@@ -13,7 +13,7 @@ import (
 	"sheaf/eval/confidence"
 )
 
-// The columns of the tables. The column old is the run of an older program.
+// These are columns of the tables: the default ranking, and the default ranking of an older program.
 const (
 	usual = "sheaf"
 	old   = "old"
@@ -26,7 +26,8 @@ type result struct {
 	set
 	values map[string]float64 // of the measure of the set, by column
 	p50    map[string]float64 // milliseconds, by column
-	// signs is, by column, 1 if both paired tests find the default better at 5 %, -1 if worse, otherwise 0.
+	// signs is, by column, 1 if the default ranking is better than the column, and -1 if it is worse. It is 0 unless both
+	// paired tests find a difference at 5 %.
 	signs   map[string]int
 	classes map[string]map[string]class // by class and column
 }

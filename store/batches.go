@@ -113,8 +113,8 @@ func Each(ctx context.Context, n int, f func(ctx context.Context, i int) error) 
 	return err
 }
 
-// fault keeps the first panic of worker goroutines, for the method tell. So a panic, for example in a third-party
-// store, ends one request and not the process.
+// fault keeps the first panic of worker goroutines; the method tell repeats it in the calling goroutine. So a panic,
+// for example in a third-party store, ends one request and not the process.
 type fault struct{ first atomic.Pointer[string] }
 
 // catch records a panic of a goroutine. Each worker goroutine must defer catch.

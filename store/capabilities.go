@@ -203,6 +203,6 @@ type Mover interface {
 // Switcher is implemented by stores that can have a second name, for example an alias.
 type Switcher interface {
 	// Alias gives the store a second name. If another store has the name, Alias moves the name in one step, so it always
-	// leads to a store. If the name is the first name of a store, Alias fails with sheaf.ErrInvalid.
+	// leads to a store. If the name is the real name of a store, not an alias, Alias fails with sheaf.ErrInvalid.
 	Alias(ctx context.Context, name string) error
 }

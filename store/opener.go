@@ -10,9 +10,9 @@ import (
 type Access int
 
 const (
-	// Make is for writing. If the store is new, it is created.
+	// Make is for writing. Open creates a missing store.
 	Make Access = iota
-	// Existing is for writing to a store that exists. A missing store is an error.
+	// Existing is for writing. If the store is missing, Open fails.
 	Existing
 	// ReadOnly is for reading a store that exists.
 	ReadOnly

@@ -16,7 +16,7 @@ import (
 
 // Backend is a store of chunks, safe for concurrent use. One Write runs at a time; readers never wait for a Write.
 type Backend interface {
-	// Write removes every chunk of the documents in batch.Replace, unknown documents too, and adds batch.Chunks. An added
+	// Write removes every chunk of the documents in batch.Replace, which may be unknown, and adds batch.Chunks. An added
 	// chunk replaces a chunk with the same ID. The whole batch becomes durable and visible at once, before Write returns.
 	// After an error, nothing of the batch is visible, except after a [PartialError], which names the rejected documents.
 	Write(ctx context.Context, batch Batch) error

@@ -17,8 +17,8 @@ type VectorField struct {
 	Dims  int    `json:"dims"`
 }
 
-// Same fails with ErrMadeOtherwise if vectors of the wanted field do not fit into the existing field v. In the advice,
-// place names the holder of the field: "index" or "schema".
+// Same fails with ErrMadeOtherwise if v is the field with the wanted name, but has another model or other dimensions.
+// In the advice, place names the holder of the field: "index" or "schema".
 func (v VectorField) Same(want VectorField, place string) error {
 	switch {
 	case v.Name != want.Name:

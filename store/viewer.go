@@ -6,7 +6,8 @@ import "context"
 // viewer may not see. PostgreSQL with row-level security also hides these documents, so that one faulty check alone
 // reveals nothing.
 type Viewer struct {
-	// Tenant is the viewer's tenant, or "" for documents without a tenant. With AnyTenant all tenants are visible.
+	// Tenant is the viewer's tenant. The viewer sees only documents of this tenant or, if Tenant is "", only documents
+	// without a tenant. With AnyTenant, the viewer sees the documents of all tenants.
 	Tenant    string
 	AnyTenant bool
 	// Access are the viewer's people and groups. Every viewer sees public documents. With AnyAccess, the viewer also

@@ -3,7 +3,7 @@
 // the collection. It does not find chunks by words or meaning; a store does.
 //
 // The catalog keeps no text of files. It reads a chunk's text from the source file by its span, as long as the file is
-// unchanged. The catalog stores a text that has no source file, compressed.
+// unchanged. If a text has no source file, the catalog itself stores the text, compressed.
 //
 // A [Catalog] is a folder of immutable segment files and a manifest. Readers take a [View], a snapshot that never
 // changes. One writer at a time publishes a new generation. The format is documented in doc/formats/catalog.md.
@@ -78,14 +78,15 @@ type Skip struct {
 	ModTime int64 `json:"mod_time,omitempty"`
 }
 
-// Tree is a set of documents, in a folder or given by programs. The IDs of its documents begin with its name.
+// Tree is a set of documents: the files of a folder, or documents that programs sent. All IDs begin with the tree's
+// name.
 type Tree struct {
 	Name string `json:"name"`
 	Root string `json:"root"` // absolute; "" when the documents have no source files
 }
 
 // FreeTree is the tree of given documents that belong to no tenant. Every other tree of given documents belongs to the
-// tenant with the tree's name. No folder's tree has the name FreeTree.
+// tenant with the tree's name. [TreeName] gives this name to no folder.
 const FreeTree = "api"
 
 // TreeName returns the name of a folder's tree. IDs begin with this name. It is the last part of the folder's path,
@@ -257,7 +258,7 @@ func (c *Catalog) load() (*View, error) {
 	return view, nil
 }
 
-// headless reports whether the folder has segments. Segments without a manifest mean damage.
+// headless reports whether the folder has segment files. Without a manifest, they mean damage, not a new catalog.
 func (c *Catalog) headless() bool {
 	names, err := c.fs.List(c.dir)
 	return err == nil && slices.ContainsFunc(names, func(name string) bool {
@@ -267,8 +268,8 @@ func (c *Catalog) headless() bool {
 	})
 }
 
-// begin returns the number of the current generation. If there is none, begin publishes an empty generation. Otherwise
-// a crash during the first update could leave segments without a manifest, which would look like damage.
+// begin returns the number of the current generation. If there is none, begin publishes an empty generation, so that a
+// manifest exists before any segment. After a crash, segments without a manifest would look like damage.
 func (c *Catalog) begin(view *View) (generation uint64, err error) {
 	if view.Generation() > 0 {
 		return view.Generation(), nil
@@ -331,8 +332,8 @@ func (c *Catalog) View() *View {
 	return c.current
 }
 
-// Reload loads the generation that another process published last. The caller must not call Reload or change the
-// catalog at the same time; [Catalog.Follow] has no such limit.
+// Reload loads the generation that another process published last. While Reload runs, the caller must not call Update,
+// Hold or Reload in another goroutine. [Catalog.Follow] has no such limit.
 func (c *Catalog) Reload() error {
 	newer, err := c.newer()
 	if err != nil || !newer {
@@ -368,8 +369,8 @@ func (c *Catalog) newer() (bool, error) {
 	return !none && generation != c.current.Generation(), nil
 }
 
-// Follow does what Reload does, and is safe for concurrent use, even while this process changes the catalog. Follow
-// waits for a change by this process only if there is a newer generation.
+// Follow does what Reload does, and is safe for concurrent use, even while this process changes the catalog. If there
+// is a newer generation, Follow first waits until a running Update of this Catalog has ended.
 func (c *Catalog) Follow() error {
 	newer, err := c.newer()
 	if err != nil || !newer {
@@ -420,9 +421,9 @@ func (c *Catalog) Hold() (release func() error, err error) {
 	}, nil
 }
 
-// sweep removes old files of the catalog. It keeps the files of the current generation and of the generation before. A
-// reader that has read the manifest can therefore still open its files after one more update. After two updates the
-// files are missing, and the reader reads the manifest again. If sweep fails, the next writer tries again.
+// sweep removes old files of the catalog. It keeps the files of the current generation, and of before, the previous
+// generation. A reader that has read the manifest can therefore still open its files after one more update. After two
+// updates the files are missing, and the reader reads the manifest again. If sweep fails, the next writer tries again.
 func (c *Catalog) sweep(before manifest.Manifest) {
 	c.mu.Lock()
 	m, closed := c.current.manifest, c.closed

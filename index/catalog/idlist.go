@@ -131,7 +131,7 @@ func (l *idList) id(i int) (string, error) {
 	return string(c.key), nil
 }
 
-// lowerBound returns the number of the first ID that is not before id. exact reports whether that ID equals id.
+// lowerBound returns the number of the first ID that is not before id, or l.n. exact reports whether that ID equals id.
 func (l *idList) lowerBound(id string) (i int, exact bool, err error) {
 	c := idCursor{list: l}
 	after := sort.Search((l.n+idGroup-1)/idGroup, func(group int) bool { // the first group that begins after id

@@ -12,8 +12,8 @@ import (
 // keyBits is the number of bits that encode the kind of an item.
 const keyBits = 3
 
-// keyItem says that a document has a name, or that its links contain the name. kind says in which way; see kindPath and
-// pointPath.
+// keyItem connects a document with a name, given by the hash key. Either the document has the name, or one of its links
+// contains the name. kind says in which way: see kindPath and pointPath.
 type keyItem struct {
 	key  uint64 // see keyOf
 	doc  int    // number in the segment
@@ -76,7 +76,7 @@ func (t *keyTable) number(offset, size int) (uint64, error) {
 	return binary.LittleEndian.Uint64(b), nil
 }
 
-// find appends to dst the documents that have this key, and returns dst.
+// find appends the items with this key to dst, and returns dst.
 func (t *keyTable) find(dst []keyItem, key uint64) ([]keyItem, error) {
 	count, err := t.number(0, 4)
 	if err != nil {

@@ -109,8 +109,8 @@ type namedDocument struct {
 	plain, suffix string
 }
 
-// ends reports whether the last parts of the document's path are the folded path plain, with this Markdown ending. If
-// suffix is "", any ending fits.
+// ends reports whether the document's path ends with the folders and name in plain, and with the Markdown ending
+// suffix. If suffix is "", any ending fits.
 func (c *namedDocument) ends(plain, suffix string) bool {
 	rest, ok := strings.CutSuffix(c.plain, plain)
 	return ok && (rest == "" || strings.HasSuffix(rest, "/")) && (suffix == "" || suffix == c.suffix)
@@ -244,7 +244,7 @@ func (v *View) BacklinksAmong(among Among, doc sheaf.ID) (found []sheaf.ID) {
 	return found
 }
 
-// sources returns a map in which the documents that link to doc have the value true. aliases says that doc has aliases.
+// sources maps the documents that link to doc to true, and perhaps others to false. aliases says that doc has aliases.
 func (v *View) sources(among Among, doc sheaf.ID, aliases bool) map[sheaf.ID]bool {
 	tree, file := doc.Tree(), doc.Path()
 	plain, _ := cutMarkdown(fold.Text(file))

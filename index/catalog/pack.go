@@ -8,7 +8,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxUnpacked limits the unpacked size of a block in bytes. The decoder accepts no larger window.
+// maxUnpacked is the largest unpacked size of a block in bytes: the largest window that the decoder accepts.
 const maxUnpacked = zstd.MaxWindowSize
 
 // recordWindow is the largest distance in bytes at which the compressor of records finds repetitions. Few blocks are
@@ -44,7 +44,7 @@ func pack(e *zstd.Encoder, b []byte) []byte { return e.EncodeAll(b, make([]byte,
 
 var errUnpack = errors.New("the compressed data cannot be read")
 
-// maxRatio is an upper bound of Zstandard's compression ratio: the largest block, 128 KiB, becomes four bytes.
+// maxRatio is an upper bound of Zstandard's compression ratio. At best, 128 KiB become four bytes.
 const maxRatio = 1 << 15
 
 // unpack decompresses a block. If the content does not have exactly size bytes, unpack returns an error. It checks the

@@ -17,9 +17,9 @@ import (
 	"sheaf/index/vfs/sectionfile"
 )
 
-// publish writes the generation after view: a segment with the changes, and the changed lists. It merges the newest
-// segments into the new one, until the next older segment is at least twice as large. Therefore two numbers grow only
-// logarithmically: the number of segments, and the number of times that a document is rewritten.
+// publish writes the generation after view: a segment with the changes, and the changed lists. It merges older segments
+// into the new segment, the newest first. It stops at a segment of at least twice the size. Therefore two numbers grow
+// only logarithmically: the number of segments, and how often a document is rewritten.
 func (c *Catalog) publish(view *View, u Update) (*View, error) {
 	p := view.payload
 	p.Segments = append([]segmentInfo(nil), p.Segments...)

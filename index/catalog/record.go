@@ -16,8 +16,8 @@ const (
 	chunkHeading   = 1 << iota // it has a heading line
 	chunkSlug                  // its slug is stored
 	chunkTitle                 // its title differs from the document's
-	chunkOwn                   // its hierarchy ends with its own title
-	chunkExtra                 // its hierarchy has further parts of its own
+	chunkOwn                   // its hierarchy is that of its parent, and then its own title
+	chunkExtra                 // its hierarchy has another form, and is stored
 	chunkLists                 // tags, blocks or members follow
 	chunkBodyIsAll             // body and span are equal
 	chunkAdjacent              // its body begins where the previous body ends
@@ -329,8 +329,8 @@ func decodeStart(d *decoder, doc *sheaf.Document, i int, c *sheaf.Chunk, ids *ar
 	return flags, parent
 }
 
-// decodeHierarchy reads the hierarchy of c, which begins with a part of above. It appends a new hierarchy to list and
-// returns list.
+// decodeHierarchy reads the hierarchy of c. above is the parent's hierarchy; the result shares its entries or begins
+// with some of them. If c has further entries, decodeHierarchy appends the whole hierarchy to list. It returns list.
 func decodeHierarchy(d *decoder, c *sheaf.Chunk, flags byte, above, list []string) []string {
 	c.Hierarchy = above
 	var own []string

@@ -136,8 +136,8 @@ func (w *Wreck) find() ([]segmentInfo, error) {
 	return segments, nil
 }
 
-// group examines the group of IDs that begins at ID number from. It skips IDs in seen, which newer segments have. keep
-// decides which documents to keep.
+// group examines one group of IDs; from is the number of its first ID. It skips the IDs in seen, which newer segments
+// have, and adds the others to seen. keep decides which documents to keep.
 func (w *Wreck) group(s *segment, from int, seen map[string]bool, keep func(sheaf.ID) bool) {
 	c := idCursor{list: &s.ids}
 	err := c.seek(from)

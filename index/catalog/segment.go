@@ -32,7 +32,7 @@ const (
 	//   - hash: 16
 	//   - number of the block: 4
 	//   - start in the block: 4
-	//   - number of chunks, with stateAliases: 4
+	//   - number of chunks, with the bit stateAliases: 4
 	//   - number of the text, counted from 1, or 0 without a stored text: 4
 	stateBytes = 48
 	// stateAliases is a bit that says that the document has aliases. Back-links need this, and most documents have

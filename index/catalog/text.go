@@ -65,8 +65,8 @@ func (f *FileState) sameTimes(info fs.FileInfo) bool {
 	return info.Size() == f.Size && info.ModTime().UnixNano() == f.ModTime
 }
 
-// Unchanged reports whether Text would surely return the same text as at indexing. The source file of the document must
-// have the recorded size and modification time. A document with a stored text never changes.
+// Unchanged reports whether the source file of a document still has the recorded size and modification time. Text then
+// trusts the file. A document with a stored text is always unchanged, an unknown document never.
 func (v *View) Unchanged(doc sheaf.ID) bool {
 	s, st, err := v.find(doc)
 	if err != nil || s == nil {

@@ -395,8 +395,8 @@ func (v *View) Warned() ([]sheaf.ID, error) {
 	return ids, err
 }
 
-// labels calls visit for each label of this kind in each segment. docs has the numbers of the documents with the label
-// whose entry in the segment is current. The name is valid while the view is open.
+// labels calls visit for each label of this kind in each segment. docs has the numbers of the documents with the label.
+// It lacks documents whose entries in the segment are not current. The name is valid while the view is open.
 func (v *View) labels(kind byte, visit func(s *segment, name string, docs []int) error) error {
 	live, err := v.live()
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// Mem is a file system in memory that can crash. It keeps durable data apart from data that was only written. The
-// content of a file is durable after Sync of the file. The creation, renaming or removal of a file is durable after
-// SyncDir of its folder. NewMem makes a Mem.
+// Mem is a file system in memory that can crash. It separates durable data, which survives a crash, from other written
+// data. The content of a file is durable after Sync of the file. The creation, renaming or removal of a file is durable
+// after SyncDir of its folder. NewMem makes a Mem.
 type Mem struct {
 	mu      sync.Mutex
 	live    map[string]*memNode // files as programs see them

@@ -5,7 +5,8 @@ import (
 	"os"
 )
 
-// Still reports whether name leads to the file that info describes, with unchanged size and time.
+// Still reports whether name leads to the file that info describes, with the same size and time. It returns the errors
+// of Stat.
 func Still(fsys FS, name string, info fs.FileInfo) (bool, error) {
 	now, err := fsys.Stat(name)
 	if err != nil {

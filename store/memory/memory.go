@@ -55,8 +55,8 @@ func New(a *analysis.Analyzer) *Backend {
 		dims: map[string]int{}}
 }
 
-// KeepLengths makes scores use rounded lengths: kept(n) for a field of n terms, and max(n, kept(n)) in averages. So the
-// store scores like a server that pads fields and rounds their lengths. Call KeepLengths before any other method.
+// KeepLengths makes the store score like a server that pads fields and rounds their lengths. A field of n terms then
+// has the length kept(n), and counts as max(n, kept(n)) in averages. Call KeepLengths before any other method.
 func (b *Backend) KeepLengths(kept func(length int) int) { b.kept = kept }
 
 // CountAllChunks makes idf count all chunks, even those without the field. Call it before any other method.

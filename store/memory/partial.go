@@ -64,8 +64,8 @@ func (w *wantedTerms) accepts(t *analysis.Term) bool {
 		})
 }
 
-// parallelChunks is the largest number of chunks that a worker takes at a time. It is above 1, because neighboring
-// chunks often share texts.
+// parallelChunks is the largest number of chunks that a worker takes at a time. Neighboring chunks often share texts,
+// and one worker analyzes equal texts in a row only once.
 const parallelChunks = 32
 
 // analyzeAll analyzes chunks and returns them in the same order. The caller must hold b.writing.

@@ -98,8 +98,8 @@ func (s *Store) sendTogether(ctx context.Context, reqs []store.Request,
 	return s.multiple(ctx, lines, asked, read)
 }
 
-// multiple sends searches in one request. lines has the searches, and asked has the number of each search's request. It
-// repeats the searches if the server is too busy for some of them.
+// multiple sends the searches in lines in one request. asked has the index of each search's request, for read. If the
+// server is too busy for some searches, multiple sends all of them again.
 func (s *Store) multiple(ctx context.Context, lines []byte, asked []int, read func(i int, found *answer) error) error {
 	path := s.searching("_msearch")
 	for attempt := 1; ; attempt++ {

@@ -18,7 +18,7 @@ import (
 const escapes = 0x10ff00
 
 // escape turns any bytes into UTF-8, which JSON requires. Each byte that is not UTF-8 becomes a private-use character.
-// So does each byte of a private-use character that the text already has. All other text stays unchanged, in order.
+// So does each byte of a private-use character that the text already has. All other text stays unchanged.
 func escape(s string) string {
 	if utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r >= escapes }) {
 		return s

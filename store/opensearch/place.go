@@ -108,7 +108,7 @@ func (s *Store) follow(ctx context.Context) {
 	s.place.Store(p)
 }
 
-// sameVectors returns an error if a vector field of the store in old has another model or size in s.
+// sameVectors returns an error if a vector field of the store old has another model or other dimensions in s.
 func (s *Store) sameVectors(old *Store) error {
 	for _, want := range old.vectors.All() {
 		if err := s.vectors.Get(want.Name).Same(want, "index"); err != nil {

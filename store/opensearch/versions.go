@@ -56,8 +56,8 @@ func (s *Store) askSettings(ctx context.Context) error {
 // unknownShards means that the server did not say how many shards the index has.
 const unknownShards = -1
 
-// searching returns the path of a search request. Each shard counts words separately. If the index has several
-// shards, the path asks the server to add up their counts first.
+// searching returns the path of a search request; what is its last part, such as "_search". Each shard counts words
+// separately. If the index has several shards, the path asks the server to add up their counts first.
 func (s *Store) searching(what string) string {
 	path := "/" + s.index() + "/" + what
 	if s.severalShards() {

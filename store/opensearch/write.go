@@ -157,7 +157,7 @@ func (s *Store) bulk(ctx context.Context, rejected storekit.Rejected) (*bulk, co
 	return b, ctx
 }
 
-// writeAll writes chunks, by key, and returns their terms. It analyzes and encodes some chunks while others are sent.
+// writeAll writes the chunks in a map by key, and returns their terms. It encodes some chunks while others are sent.
 func (b *bulk) writeAll(ctx context.Context, chunks map[string]*store.Chunk) (map[string]bool, error) {
 	type made struct {
 		source []byte
@@ -349,7 +349,7 @@ func (s *Store) actions(ctx context.Context, index string, lines [][]byte,
 	return nil
 }
 
-// retract removes the chunks of rejected documents that the server has accepted.
+// retract removes all chunks of the rejected documents: the server may have accepted some of them.
 func (s *Store) retract(ctx context.Context, rejected storekit.Rejected) error {
 	if err := s.client.Call(ctx, "POST", "/"+s.index()+"/_refresh", nil, nil); err != nil {
 		return err

@@ -13,8 +13,8 @@ import (
 	"sheaf/store"
 )
 
-// fail adds to err the operation, which what names, and for most errors a category of package sheaf. It returns nil,
-// and an error that already has a category, unchanged.
+// fail adds the name of the operation, in what, to err, and for most errors a category of package sheaf. If err is nil,
+// or has a category already, fail returns err unchanged.
 func fail(what string, err error) error {
 	if err == nil {
 		return nil

@@ -38,7 +38,7 @@ func (s *Store) explainVectors(ctx context.Context, conn *pgxpool.Conn, req *sto
 	return out, err
 }
 
-// explainWords reads the scores of the terms that make up the scores of chunks.
+// explainWords explains the scores of chunks by the scores of their terms. The result lacks chunks that do not match.
 func (s *Store) explainWords(ctx context.Context, conn *pgxpool.Conn, req *store.Request,
 	ids []sheaf.ID) (map[sheaf.ID]*sheaf.Explanation, error) {
 	w, root, err := s.build(ctx, conn, req, false)

@@ -14,7 +14,7 @@ type statement struct {
 	parts []string // common table expressions
 }
 
-// arg adds a parameter of the SQL type kind to the statement, and returns its placeholder.
+// arg adds the parameter v to the statement, and returns its placeholder. kind is the SQL type of the parameter.
 func (s *statement) arg(v any, kind string) string {
 	s.args = append(s.args, v)
 	return fmt.Sprintf("$%d::%s", len(s.args), kind)
@@ -129,7 +129,7 @@ func (s *statement) filters(list []sheaf.Filter, join, none string) string {
 	return "(" + strings.Join(parts, join) + ")"
 }
 
-// hasValue returns the SQL condition that chunk c has a value in the column for which condition is true.
+// hasValue returns an SQL condition on chunk c: the column has a value for which the given condition is true.
 func (s *statement) hasValue(column, condition string) string {
 	name := []byte(column)
 	short := name[:min(len(name), keyBytes)]

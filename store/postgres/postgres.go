@@ -1,9 +1,9 @@
 // Package postgres keeps chunks in PostgreSQL with the extension pgvector. Its main type is [Store].
 //
-// BM25 scores words over posting lists of the analyzer's own terms, so that scores equal the embedded engine's.
-// PostgreSQL's ts_rank_cd uses neither the rarity of a term nor the average length of texts. Every request, with its
-// statistics, is one statement and so sees one state of the store. Vectors are compared exactly, or through an HNSW
-// index with [Options.HNSW].
+// BM25 scores words over posting lists of the analyzer's own terms, so that scores equal the embedded engine's. The
+// store does not use PostgreSQL's ts_rank_cd, which ignores the rarity of terms and the average length of texts. Every
+// request, with its statistics, is one statement and so sees one state of the store. Vectors are compared exactly, or
+// through an HNSW index with [Options.HNSW].
 //
 // A write is one transaction. All tables are in one schema of the database. The schema has no other tables.
 package postgres

@@ -142,9 +142,9 @@ func vectorField(fields map[string]vectorTable, req *store.VectorRequest) (vecto
 	return field, ok, err
 }
 
-// inside returns the condition that the chunk of a passage v is in the relation that allowed names. If allowed is "",
-// it returns no condition. The condition uses an array. So an HNSW scan tests it and continues until it has enough
-// passages.
+// inside returns a WHERE clause for passages v. It keeps the passages whose chunks are in the relation with the name
+// allowed. If allowed is "", all chunks are allowed, and the clause is "". The clause uses an array, so that an HNSW
+// scan tests each passage and continues until it has enough.
 func inside(allowed string) string {
 	if allowed == "" {
 		return ""
@@ -152,8 +152,8 @@ func inside(allowed string) string {
 	return " WHERE v.chunk = ANY(ARRAY(SELECT ord FROM " + allowed + "))"
 }
 
-// exact adds the relation (chunk, score, passage), with the best passage of every allowed chunk. It compares every
-// vector.
+// exact adds a relation (chunk, score, passage) with the best passage of every allowed chunk, and returns its name. It
+// compares every vector.
 func (s *statement) exact(field vectorTable, vector []float32, allowed string) string {
 	return s.withTable("near", fmt.Sprintf(`SELECT DISTINCT ON (chunk) chunk, -(v.v <#> %s) AS score, passage `+
 		`FROM %s v%s ORDER BY chunk, score DESC, passage`,

@@ -81,7 +81,7 @@ func encoded(v []float32) []byte {
 	return out
 }
 
-// conflicts reports whether the part more replaces a chunk of p. If so, the caller must send p first.
+// conflicts reports whether a second part, more, replaces a chunk of p. If so, the caller must send p first.
 func (p *part) conflicts(more *part) bool {
 	return slices.ContainsFunc(more.replace, func(doc sheaf.ID) bool { return p.docs[doc] }) ||
 		slices.ContainsFunc(more.chunks, func(c chunk) bool { return p.ids[c.ID] })
@@ -144,8 +144,8 @@ func (w *load) exec(ctx context.Context, sql string, args ...any) (int64, error)
 	return tag.RowsAffected(), err
 }
 
-// copy writes n rows to a table; each COPY writes at most limit rows. With row-level security, copy uses a temporary
-// table, because PostgreSQL refuses COPY into such tables.
+// copy writes n rows to a table; each COPY writes at most limit rows. PostgreSQL refuses COPY into tables with
+// row-level security, so copy then uses a temporary table.
 func (w *load) copy(ctx context.Context, table string, limit, n int, row func(i int) []any, columns ...string) error {
 	into := table
 	if w.s.o.RowSecurity && n > 0 {

@@ -80,7 +80,7 @@ func (s *Store) show(ctx context.Context, conn executor) error {
 	return err
 }
 
-// wallNames returns the texts in a chunk's column in the form that the table wall has.
+// wallNames returns the texts in a column of a chunk, in hexadecimal, as in the table wall.
 func wallNames(c *store.Chunk, column string) []string {
 	list := []string{}
 	for _, v := range c.Values(column) {

@@ -225,8 +225,8 @@ func tooOld(what string, version *string) error {
 		"run ALTER EXTENSION vector UPDATE", sheaf.ErrUnsupported, what, *version)
 }
 
-// look returns in holds the names of the tables and views in a schema, except those of extensions. ours reports whether
-// the schema has the tables of a store.
+// look reports whether a schema has the tables of a store. holds lists its tables and views, except those of
+// extensions.
 func look(ctx context.Context, conn *pgx.Conn, schema string) (ours bool, holds []string, err error) {
 	err = conn.QueryRow(ctx, `SELECT to_regclass($1 || '.posting') IS NOT NULL AND 2 = (SELECT count(*) FROM pg_attribute
 			WHERE attrelid = to_regclass($1 || '.setting') AND attname IN ('name', 'value') AND atttypid = 'text'::regtype),

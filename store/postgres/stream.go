@@ -45,7 +45,8 @@ func (s *Store) Stream(ctx context.Context, cursor string,
 	}
 }
 
-// readChunks reads the next chunks, whose numbers are above after. It also returns the number of the last chunk.
+// readChunks reads the chunks that follow chunk number after, at most streamBatch. It also returns the number of the
+// last chunk, or after if no chunk follows.
 func readChunks(ctx context.Context, tx pgx.Tx, after int64) ([]store.Chunk, int64, error) {
 	var chunks []store.Chunk
 	at := map[int64]int{}

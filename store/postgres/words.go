@@ -112,7 +112,7 @@ func (w *words) node(n storekit.Node) string {
 	return w.nothing()
 }
 
-// simple reports whether one scan finds all parts: whether all parts are terms or expansions over the same fields.
+// simple reports whether all parts are terms or expansions over the same fields. One scan then finds all of them.
 func simple(parts []storekit.Node) bool {
 	var fields []int
 	for i, p := range parts {
@@ -343,8 +343,8 @@ func (w *words) bool(q storekit.Bool) string {
 	return w.restrict("("+strings.Join(names, " UNION ALL ")+")", q.MustNot, must)
 }
 
-// restrict adds a relation and returns its name. It takes the rows of the relation in from. It keeps a row if its chunk
-// is in every relation in must, and matches no part in not.
+// restrict adds a relation and returns its name. The relation has the rows of another relation, from, whose chunks meet
+// two conditions. The chunk is in every relation of the list must, and matches no part of the list not.
 func (w *words) restrict(from string, not []storekit.Node, must []string) string {
 	var conditions []string
 	for _, name := range must {
@@ -446,8 +446,8 @@ func (w *words) scoreRelation(root string) string {
 	FROM (SELECT chunk, f, sum(s ORDER BY n) AS s FROM %s GROUP BY chunk, f) x GROUP BY chunk`, tie, root))
 }
 
-// best returns the statement for the first limit hits. scored is a relation (chunk, score, ...). columns is empty or
-// adds columns to the result, such as ", r.passage".
+// best returns the statement for the best hits; limit is the placeholder of their number. scored is a relation (chunk,
+// score, ...). columns is empty or adds columns to the result, such as ", r.passage".
 func best(scored, columns string, limit string) string {
 	return fmt.Sprintf(`SELECT c.id, r.score%s FROM (
 		SELECT * FROM %s ORDER BY score DESC FETCH FIRST (%s) ROWS WITH TIES) r

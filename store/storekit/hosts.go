@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 )
 
-// Hosts is a transport to a server with several addresses. It sends a request for the first element of Hosts to the
-// host that answered last. If this host does not answer, it tries the next host. It sends requests for other addresses
-// unchanged. Hosts is safe for concurrent use.
+// Hosts is a transport to a server with several addresses. Callers send requests to the first element of Hosts. Each
+// such request goes to the host that answered last or, if this host does not answer, to the next. Requests to other
+// addresses stay unchanged. Hosts is safe for concurrent use.
 type Hosts struct {
 	Transport *http.Transport
 	// Hosts are names or addresses with ports, at least one.

@@ -36,8 +36,8 @@ type Options struct {
 	Access store.Access
 }
 
-// Prepare sets defaults. For invalid options, the error is sheaf.ErrInvalid, and its message begins with "open" and
-// server.
+// Prepare sets defaults. For invalid options, the error is sheaf.ErrInvalid. Its message begins with "open" and the
+// name in server. maxDims is the largest number of dimensions that the server accepts.
 func (o *Options) Prepare(server string, maxDims int) error {
 	o.connect()
 	if !strings.HasPrefix(o.URL, "http://") && !strings.HasPrefix(o.URL, "https://") {
@@ -69,7 +69,7 @@ func (o *Options) connect() {
 	}
 }
 
-// NewClient returns a client for the server. name is the store in errors, and refusal returns the error for an
+// NewClient returns a client for the server. Errors call the store by this name. refusal returns the error for an
 // unsuccessful answer. authorize adds credentials to a request.
 func (o *Options) NewClient(name string, refusal func(status int, body []byte) error,
 	authorize func(*http.Request)) *Client {
@@ -80,13 +80,13 @@ func (o *Options) NewClient(name string, refusal func(status int, body []byte) e
 // Made returns the record of the settings of a store that these options create.
 func (o *Options) Made() Made { return Made{Analyzer: o.Analyzer.Name(), K1: o.K1, B: o.B} }
 
-// Opens returns an error if these options cannot open a store with the record m. version is the version of the store,
-// and reads the version that this program reads. If they differ, the error is sheaf.ErrUnsupported. If the store has
-// other settings, the error is store.ErrMadeOtherwise. In errors, place names the store's place, for example "index".
-func (o *Options) Opens(m Made, version, reads int, place string) error {
-	if version != reads {
+// Opens returns an error if these options cannot open a store with the record m. If the store's version differs from
+// known, the version that this program reads, the error is sheaf.ErrUnsupported. If the store has other settings, it is
+// store.ErrMadeOtherwise. In errors, place names the store's place, for example "index".
+func (o *Options) Opens(m Made, version, known int, place string) error {
+	if version != known {
 		return fmt.Errorf("%w: the %s has version %d, this program reads version %d: "+
-			"use the program that made it, or another %[2]s", sheaf.ErrUnsupported, place, version, reads)
+			"use the program that made it, or another %[2]s", sheaf.ErrUnsupported, place, version, known)
 	}
 	if o.Access == store.ListOnly {
 		return nil

@@ -143,7 +143,7 @@ func (c *compiler) queries(parts []sheaf.TextQuery, factor float64) []Node {
 	return out
 }
 
-// fieldIndices returns the indices of the fields in which a part of the query searches.
+// fieldIndices returns the indices of the fields of a query part. name is its own field; "" means the request's fields.
 func (c *compiler) fieldIndices(name string) []int {
 	if name == "" {
 		all := make([]int, c.listed)
@@ -233,8 +233,8 @@ func Walk(n Node, visit func(Node)) {
 	}
 }
 
-// Weight returns the weight of a term: 1 for a prefix, 1/(1+d) for d edits, 0 for no match. A form begins with
-// FormMark.
+// Weight returns the weight of a term: 1 for a prefix, 1/(1+d) for d edits, 0 for no match. If the term begins with
+// FormMark, it is a form, and matches only if e.Forms is true.
 func (e Expand) Weight(term string) float64 {
 	text, form := strings.CutPrefix(term, FormMark)
 	if form && !e.Forms {

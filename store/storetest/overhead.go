@@ -167,9 +167,9 @@ func (t *Tap) rounds(ctx context.Context, list []Sent) error {
 	return nil
 }
 
-// Fill compares a write of chunks with sending only the requests of an earlier write. fills selects these requests.
-// fresh opens an empty store through t, and returns the name of the store's place. In a repeated request, Fill replaces
-// the place of the first store by the place of the newest store.
+// Fill compares a write of chunks with sending only the requests of an earlier write; fills selects these requests.
+// fresh opens an empty store through t, and returns the name of the store's place. Each run writes to a new store. So
+// Fill replaces the name of the first store's place in repeated requests.
 func (t *Tap) Fill(b *testing.B, chunks []store.Chunk, fresh func() (st store.Backend, place string),
 	fills func(s Sent) bool) {
 	b.Helper()

@@ -44,13 +44,13 @@ func (s *Stores[O]) Reopen(t testing.TB, b store.Backend) store.Backend {
 	return s.Open(t, s.options[b])
 }
 
-// Refusing returns a function that checks that a store does not open. The function opens the store with a copy of good
-// that the function change has changed. The error must wrap want and contain the text in says. what names the check in
-// failures.
-func (s *Stores[O]) Refusing(t *testing.T, good O) func(what string, change func(o *O), want error, says string) {
+// Refusing returns a function that checks that a store does not open. The function changes a copy of valid options with
+// change, and opens the store with the copy. The error must wrap want and contain the text in says. what names the
+// check in failures.
+func (s *Stores[O]) Refusing(t *testing.T, valid O) func(what string, change func(o *O), want error, says string) {
 	return func(what string, change func(o *O), want error, says string) {
 		t.Helper()
-		bad := good
+		bad := valid
 		change(&bad)
 		b, err := s.With(t.Context(), bad)
 		if err == nil {

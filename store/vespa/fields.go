@@ -162,7 +162,7 @@ func (a attribute) number(values []sheaf.Value) any {
 	return out
 }
 
-// looked returns the field in which a filter looks up texts of a column. "" means the field of all columns' words.
+// looked returns the field in which a filter looks up texts of a column. "" means the field with all columns' words.
 func looked(column string) string {
 	for _, a := range attributes {
 		if (a.form == formList || a.form == formSet) && len(a.columns) == 1 && a.columns[0] == column {

@@ -5,8 +5,8 @@
 // (package storekit). The user's text is never part of a query: the YQL names parameters that contain it. The
 // differences come from Vespa. Its idf counts all chunks of a content node, even those without the field, and average
 // lengths are running averages. It has BM25 only for whole fields of plain words. So these requests fail with
-// sheaf.ErrUnsupported: phrases, prefixes, fuzzy words, BM25F, statistics over candidates, and ranges between texts. So
-// do requests with another k1 or b than the application has.
+// sheaf.ErrUnsupported: phrases, prefixes, fuzzy words, BM25F, statistics over candidates, and ranges between texts.
+// Requests with another k1 or b than the application's fail in the same way.
 //
 // Vespa has no transactions. During a write, readers may see parts of the batch, and old and new chunks together.
 package vespa

@@ -77,8 +77,8 @@ func (s *Store) words(q *query, req *store.TextRequest, scores bool) (words, err
 	return out, nil
 }
 
-// scale returns the smallest whole number n for which n times each scoring term's factor is an integer, 1..maxRepeats.
-// If there is no such number, it returns sheaf.ErrUnsupported.
+// scale returns the smallest whole number n, so that a query can express factors by repeating terms. For each scoring
+// term, n times its factor is an integer in 1..maxRepeats. If there is no such n, scale returns sheaf.ErrUnsupported.
 func (s *Store) scale(root storekit.Flat) (float64, error) {
 	var factors []float64
 	for _, part := range slices.Concat(root.Must, root.Should) {

@@ -243,7 +243,7 @@ func (a growingRequest) total(scores []float64) float64 {
 
 // joinLists asks for each list of words and joins the results. It always asks for MaxLimit hits: with a smaller limit,
 // version 1.35 drops some of the best hits. If a list has more than MaxLimit hits, the result may also lack some of the
-// best.
+// best hits.
 func (s *Store) joinLists(ctx context.Context, a growingRequest) (sheaf.Ranking, error) {
 	whole := make([]growingRequest, len(a.lists))
 	for i, l := range a.lists {
@@ -312,8 +312,9 @@ func (s *Store) complete(ctx context.Context, a growingRequest, pages []page, sc
 	return nil
 }
 
-// firstHits returns the first limit hits. It asks for more and more hits until no other hit can be among them. One
-// request is not enough: equal scores have no fixed order, chunks have several passages, and filters may be loose.
+// firstHits returns the first limit hits, and perhaps more. It asks for more and more hits until the first cannot
+// change. One request is not enough: equal scores have no fixed order, chunks have several passages, and filters may be
+// loose.
 func (s *Store) firstHits(ctx context.Context, a growingRequest, limit int) (sheaf.Ranking, error) {
 	if len(a.lists) > 0 {
 		return s.joinLists(ctx, a)

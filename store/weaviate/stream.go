@@ -204,9 +204,9 @@ func (s *Store) passageHits(ctx context.Context, class, arguments, properties st
 	return hits(s, answer.Get, class)
 }
 
-// inParts splits the passages of chunks that meet the condition in within, and calls use for each part. where selects
-// the n passages of a part in class; n is not above the limit most. inParts fails if the server counts more passages of
-// a chunk than possible.
+// inParts calls the function use for parts of at most most passages. It takes the passages of chunks that meet the
+// condition within. use gets their class, a GraphQL condition that selects the part, and their number. If the server
+// counts more passages of a chunk than possible, inParts fails.
 func (s *Store) inParts(ctx context.Context, field string, hashes []string, within condition, most int,
 	use func(class, where string, n int) error) error {
 	class, where := s.passageClass(field), and(anyOf("chunk", hashes), within)

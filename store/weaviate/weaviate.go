@@ -2,9 +2,9 @@
 //
 // A class has the chunks with the analyzer's own terms, so that words match as in the embedded engine. Each vector
 // field has a class of passages, which are compared exactly. The differences come from Weaviate. Its idf counts all
-// chunks, even those without the field, and scores are float32. It knows only plain words. So these requests fail
-// with sheaf.ErrUnsupported: phrases, prefixes, fuzzy words, BM25F, statistics over candidates, and another k1 or b.
-// This package computes scores of fields from whole lists of hits, because the server drops some of the best.
+// chunks, even those without the field, and scores are float32. It knows only plain words. So these requests fail with
+// sheaf.ErrUnsupported: phrases, prefixes, fuzzy words, BM25F, statistics over candidates, and another k1 or b. This
+// package computes scores of fields from whole lists of hits, because the server drops some of the best hits.
 //
 // Weaviate has no transactions. During a write, readers may see parts of the batch, and old and new chunks together.
 package weaviate

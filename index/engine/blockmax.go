@@ -27,10 +27,10 @@ const (
 	// windowLen is the number of ordinals (numbers of chunks) in a window. All chunks of a window have the same upper
 	// bound of the score.
 	windowLen = 2048
-	// thinWindow decides how a clause's bounds of windows are computed. Up to thinWindow postings in an average window,
-	// the bounds are the largest scores of postings. With more postings, they come from the bounds of blocks.
+	// With at most thinWindow postings in an average window, all postings of the clause are scored to bound the windows.
+	// With more postings, the bounds of windows come from the bounds of blocks.
 	thinWindow = 4
-	// If an average window has more than thickWindow blocks of a clause, every window gets the whole list's bound.
+	// With more than thickWindow blocks of a clause in an average window, each window gets the bound of the list.
 	thickWindow = 4
 	// If an average window has at least fullWindow postings of essential clauses, all sums of a window are examined.
 	// With fewer postings, only the changed sums are examined.
@@ -197,7 +197,7 @@ func (b *bound) thin(windows int) bool {
 	return !b.cursor.HasImpacts() || b.cursor.DF() <= thinWindow*windows
 }
 
-// spread computes for each window the largest score that the clause can give a chunk. scored is scratch memory.
+// spread sets each b.windows[w] to the largest score that the clause can give a chunk of window w. scored is scratch.
 func (b *bound) spread(scored *[postings.BlockLen]float64) {
 	most := b.windows
 	switch {
@@ -231,8 +231,8 @@ func (b *bound) spread(scored *[postings.BlockLen]float64) {
 	}
 }
 
-// joined returns the largest score in a window of all clauses in b.fields together. With BM25F, a score is
-// weight * x/(1 + x), where x is the frequency divided by the norm. The bound of each field gives its largest x.
+// joined returns the largest score that all clauses in b.fields together can give a chunk of window w. With BM25F, a
+// score is weight * x/(1 + x), where x is the frequency divided by the norm. joined adds the largest x of each field.
 func (b *bound) joined(w int) float64 {
 	if len(b.fields) == 1 {
 		return b.windows[w]
@@ -336,9 +336,9 @@ func (m *maxScore) offerAll(n int) {
 	}
 }
 
-// scanOne finds the candidates begin <= ordinal < end when only the last clause of m.ordered is essential. rest is the
-// most that the other clauses can add to a score. A candidate is an allowed chunk whose score plus rest reaches the
-// threshold. scanOne does not decode blocks without candidates. It returns the number of candidates.
+// scanOne finds the candidates begin <= ordinal < end when only the last clause of m.ordered is essential. A candidate
+// is an allowed chunk whose score plus rest reaches the threshold; rest is the most that the other clauses can add.
+// scanOne writes the candidates to m.scratch and returns their number. It does not decode blocks without candidates.
 func (m *maxScore) scanOne(begin, end uint32, rest float64) int {
 	b, s := m.ordered[len(m.ordered)-1], m.scratch
 	need := m.top.threshold()
@@ -373,9 +373,9 @@ func (m *maxScore) scanOne(begin, end uint32, rest float64) int {
 	return n
 }
 
-// scanMany adds the scores of the clauses m.ordered[first:] for the ordinals start <= ordinal < end. start is the first
-// ordinal of the window. rest is the most that the other clauses can add to a score. A candidate is an allowed chunk
-// whose sum plus rest reaches the threshold. scanMany returns the number of candidates.
+// scanMany adds the scores of the clauses m.ordered[first:] for the ordinals start <= ordinal < end. The window begins
+// at start. A candidate is an allowed chunk whose sum plus rest reaches the threshold; rest is the most that the other
+// clauses can add. scanMany writes the candidates to m.scratch and returns their number.
 func (m *maxScore) scanMany(start, end uint32, first int, rest float64) int {
 	s := m.scratch
 	need := m.top.threshold()/slack - rest

@@ -72,7 +72,7 @@ func (b *planBool) node(p *plan, view int) (node, error) {
 // child is a part of a Bool and its current match.
 type child struct {
 	node
-	at      uint32
+	at      uint32 // the match; not set before started is true
 	started bool
 }
 
@@ -154,8 +154,8 @@ func (n *boolNode) score(s *scores) {
 	}
 }
 
-// add adds the score of the part c to s. It computes the part's score separately first, because the order of additions
-// changes the last bits.
+// add adds the score of the part c to s. It first computes this score in n.sums: adding its terms one by one to s would
+// change the last bits.
 func (n *boolNode) add(s *scores, c *child) {
 	c.score(&n.sums)
 	for i, v := range n.sums.byField {

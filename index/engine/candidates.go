@@ -10,7 +10,7 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// allow returns the chunks of each view that a request allows. A nil set means all chunks.
+// allow returns, for each view, the chunks that a request allows; nil means all. The caller must not change the sets.
 func (s *Snapshot) allow(req *Request) ([]segment.Bitset, error) {
 	if req.Within == nil {
 		return s.restrict(req.Filter, nil)

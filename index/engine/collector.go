@@ -87,7 +87,8 @@ func (c *collector) offer(f unreadHit) {
 	}
 }
 
-// cut drops hits that cannot be among the best. Of many hits with the lowest score, it keeps the first by identifier.
+// cut drops the hits below the threshold. If many hits with equal scores are left, cut keeps the first limit hits in
+// the order of compare.
 func (c *collector) cut() {
 	c.dropLow()
 	if len(c.kept)/2 >= c.limit {

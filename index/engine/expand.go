@@ -108,8 +108,8 @@ func (e *planExpand) walk(view int, f func(key []byte, weight float64, t *segmen
 	return e.walkPart(reader, []byte{segment.FormMark}, f)
 }
 
-// walkPart calls f for each key that consists of mark and an accepted term. For terms, mark is empty. For forms, mark
-// is segment.FormMark.
+// walkPart calls f for each key of the dictionary that consists of mark and an accepted term. mark is empty to find
+// terms, and segment.FormMark to find forms.
 func (e *planExpand) walkPart(reader *segment.Reader, mark []byte,
 	f func(key []byte, weight float64, t *segment.Term) error) error {
 	walk := reader.Terms()

@@ -23,7 +23,8 @@ func (r *reasons) field(f int) string {
 	return r.plan.fields[f].name
 }
 
-// Explain returns how Search computes the score of each chunk. A chunk that the request does not find gets nil.
+// Explain returns, for each of ids in order, how Search computes the score of the chunk. A chunk that the request does
+// not find gets nil. Explain ignores Limit.
 func (s *Snapshot) Explain(ctx context.Context, req Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
 	out := make([]*sheaf.Explanation, len(ids))
 	allowed, err := s.allow(&req)
@@ -233,7 +234,7 @@ func (n *phraseNode) explain(why *reasons) {
 	}
 }
 
-// explain explains what the method score computes: it adds the parts of that score to why.
+// explain adds to why the parts of the score that the method score adds.
 func (f *phraseField) explain(n *phraseNode, why *reasons) {
 	for _, t := range n.phrase.tokens {
 		for i := range f.list {

@@ -25,8 +25,8 @@ type fieldOf struct {
 // statsKept is the largest number of statistics of fields in one cache.
 const statsKept = 1 << 10
 
-// filtersKept is the largest number of filters that a snapshot caches. A cached filter takes one bit for each chunk. If
-// a caller may see only a part of the index, all requests of a search have the same filter.
+// filtersKept is the largest number of filters whose chunks a snapshot caches. A cached filter takes one bit for each
+// chunk. The cache helps callers who may see only a part of the index: all their requests have the same filter.
 const filtersKept = 32
 
 // filterChunks returns the chunks that pass a filter. The caller must not pass nil.

@@ -81,8 +81,9 @@ func (l *levenshtein) accept(term []byte) (weight float64, skip []byte, done boo
 	return 0, nil, false
 }
 
-// dead reports whether no term that begins with the first depth+1 characters is accepted. A swap can continue from the
-// row before the last, with one more edit. So dead also requires that this row has no distance below the maximum.
+// dead reports whether no accepted term begins with the first depth+1 characters of l.term. A swap can continue from
+// the row before the last, with one more edit. So dead also requires that the row before the last has no distance below
+// the maximum.
 func (l *levenshtein) dead(depth int) bool {
 	return l.least[depth+1] > l.maxDistance && l.least[depth] >= l.maxDistance
 }
@@ -103,8 +104,8 @@ func (l *levenshtein) skip(term []byte, depth, size int) []byte {
 	return nil
 }
 
-// following returns the smallest character above r that can follow the first depth characters in an accepted term. It
-// returns -1 if there is none.
+// following returns the smallest character above r that can follow the first depth characters of l.term in an accepted
+// term. It returns -1 if there is none.
 func (l *levenshtein) following(depth int, r rune) rune {
 	next := rune(-1)
 	if l.least[depth] < l.maxDistance { // any character may follow

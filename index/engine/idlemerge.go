@@ -16,7 +16,7 @@ const (
 	// restBytes limits the bytes that one merge of an idle index joins. A larger merge would save little search time
 	// and hold the lock for longer.
 	restBytes = 256 << 20
-	// restOpened divides Options.Rest for an index that was just opened.
+	// After Open, the index waits only for Options.Rest divided by restOpened.
 	restOpened = 16
 )
 

@@ -79,9 +79,9 @@ type Options struct {
 	// Vectors are the vector fields and their models. An index can be opened only with the models that made it. Open
 	// does not compare fields that are missing here.
 	Vectors []VectorModel
-	// Memory limits the memory in bytes for adding and writing chunks. File pages and the caller's memory do not count. 0
-	// means DefaultMemory; see also LeastMemory. Background merges of several segments take at most half. A load writes a
-	// run when it has filled GatherMemory bytes of Memory; 0 means all of Memory.
+	// Memory limits the memory for adding and writing chunks, in bytes. File pages and the caller's memory do not count. 0
+	// means DefaultMemory; see also LeastMemory. Background merges of several segments take at most half of Memory. A load
+	// writes a run when its chunks take GatherMemory bytes; 0 means all of Memory.
 	Memory, GatherMemory int64
 	// MergeRate limits the bytes that background merges write in a second. 0 means DefaultMergeRate. The value NoMerges
 	// pauses background merges until ResumeMerges.
@@ -200,7 +200,7 @@ func (ix *Index) load() error {
 	return nil
 }
 
-// open opens the segments of a state as the snapshot of a generation. It reuses segments that are already open.
+// open returns a snapshot of a state and generation. It opens only segments of the state that are not open yet.
 func (ix *Index) open(s *state, generation uint64) (*Snapshot, error) {
 	snapshot := newSnapshot(ix, generation)
 	old := ix.hold()
@@ -348,8 +348,8 @@ func (ix *Index) take() error {
 	return err
 }
 
-// give ends the right to write that one call of take gave. After a failed publication, it keeps the lock, because
-// another process must not make the failed change visible.
+// give ends the right to write that one call of take gave. The last give releases the lock, except after a failed
+// publication: another process must not make the failed change visible.
 func (ix *Index) give() error {
 	ix.publish.Lock()
 	defer ix.publish.Unlock()

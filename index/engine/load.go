@@ -181,8 +181,8 @@ func (l *Load) addChunk(ctx context.Context, w *worker, c *Chunk) error {
 	return err
 }
 
-// turn waits until no other goroutine writes chunks. After turn, only the caller may write chunks, until it receives
-// from l.flushing. turn returns an error if ctx ends first.
+// turn waits until no other goroutine writes chunks. Then only the caller may write chunks, until the caller receives
+// from l.flushing. If ctx ends first, turn returns an error, and the caller may not write.
 func (l *Load) turn(ctx context.Context) error {
 	select {
 	case l.flushing <- struct{}{}:
@@ -276,7 +276,7 @@ func (l *Load) putBack(w *worker) {
 // earlier in chunks.
 //
 // Most documents occur once in a load, and then a look-up in the set seen is enough. The caller holds w.mu. forget may
-// release w.mu for a while, and the load may be closed meanwhile.
+// release w.mu for a while; if the load is closed meanwhile, forget returns ErrClosed.
 func (l *Load) forget(w *worker, replace []string, chunks []Chunk) (again bool, err error) {
 	known, again := l.note(replace, chunks)
 	if !known && !again {
@@ -374,8 +374,8 @@ func (f *flushedSegment) remove(docs, ids []string) error {
 	return nil
 }
 
-// For the next segment, a worker's word cache keeps at most the worker's memory divided by wordShare. It also keeps at
-// most wordBytes bytes. So the number of cached terms stays far below the limit of a builder.
+// After a flush, a worker keeps a part of its word cache for the next segment: at most its share of the memory divided
+// by wordShare, and at most wordBytes. So the number of cached terms stays far below the limit of a builder.
 const (
 	wordShare = 8
 	wordBytes = 1 << 30

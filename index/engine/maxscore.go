@@ -25,7 +25,8 @@ import (
 // slack is a factor that makes up for rounding. A bound times slack is at least every score that the bound limits.
 const slack = 1 + 1e-9
 
-// roundedDown is the factor for lengths in bounds of BM25F, because lengths of virtual fields are rounded to 32 bits.
+// roundedDown is a factor for the lengths in BM25F bounds. It makes up for rounding lengths of virtual fields to 32
+// bits.
 const roundedDown = 1 - 1e-6
 
 // pendingMost is the largest number of chunks that wait for their exact score. When more wait, run computes these
@@ -48,7 +49,7 @@ type bound struct {
 	// fields has the clause itself. With BM25F, the first clause of a term has all clauses of the term, and the others
 	// have none.
 	fields []bound
-	// params, average and factor give the norm of a long field: the norm of its length times factor.
+	// normOf multiplies the length of a long field by factor, and computes its norm with params and average.
 	params          bm25.Parameters
 	average, factor float64
 
@@ -190,8 +191,8 @@ type maxScore struct {
 	touched  int         // number of scored postings
 	scratch  *scratch
 
-	// Other evaluations of the same segment can evaluate other ranges of ordinals. brought has their pending chunks,
-	// and elsewhere the number of postings that they scored.
+	// Other evaluations can evaluate other ranges of the same segment; see bring. brought has the pending chunks of
+	// these evaluations, and elsewhere is the number of postings that these evaluations scored.
 	bringing  sync.Mutex // guards the fields below
 	brought   []candidate
 	elsewhere int
@@ -239,9 +240,9 @@ func (p *plan) maxScore(terms []*planTerm, view int, top *collector) (*maxScore,
 
 // bounds makes a bound for each clause of s, in the memory of s. s has the clauses of terms in one view.
 //
-// With BM25F, a clause bounds the frequency, divided by the norm, that one field adds to a term. An impact has the
-// length of its own field. The virtual length is at least this length times the field's weight, except for rounding;
-// see roundedDown.
+// With BM25F, the bound of a clause is the largest score that one field alone can give a term; bound.joined combines
+// the fields. An impact has no virtual length, but only the length of the field. This length times the field's weight
+// is at most the virtual length, except for rounding; see roundedDown. So the bound uses this product as the length.
 func (p *plan) bounds(s *scratch, terms []*planTerm, view int) (_ []*bound, err error) {
 	n, joins := len(s.clauses), p.words.Combine == CombineBM25F
 	s.all, s.order, s.ordered = slices.Grow(s.all[:0], n)[:n], slices.Grow(s.order[:0], n)[:n],

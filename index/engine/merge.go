@@ -15,15 +15,15 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// These constants are the merge policy. A segment belongs to a tier by its number of chunks. Each tier is tierFactor
-// times as large as the tier below. A tier with tierFactor segments is merged. A segment in which more than a third is
-// deleted is rewritten. So a chunk is copied about log8(chunks) times, and at most half of the space is wasted. An
-// index has at most a few dozen segments.
+// These constants are the merge policy. A segment belongs to a tier by its number of chunks: below tierFloor to tier 0.
+// Each tier is tierFactor times as large as the tier below. A tier with tierFactor segments is merged. A segment in
+// which more than a third is deleted is rewritten. So a chunk is copied about log8(chunks) times, and at most half of
+// the space is wasted. An index has at most a few dozen segments.
 const (
 	tierFactor = 8
 	tierFloor  = 64
 	// mergeChunks limits the chunks of a segment that an automatic merge makes. Memory limits such merges too: while
-	// one runs, a load keeps its memory divided by mergeShare.
+	// such a merge runs, Options.Memory divided by mergeShare stays for a load.
 	mergeChunks = 4 << 20
 	mergeShare  = 2
 )
@@ -68,8 +68,8 @@ func (ix *Index) pausedMerges() bool {
 	return ix.merge.paused
 }
 
-// pause waits until merges are not paused, or until ctx ends.
-func (ix *Index) pause(ctx context.Context) error {
+// waitWhilePaused waits until merges are not paused. It returns an error if ctx ends first or the index is closed.
+func (ix *Index) waitWhilePaused(ctx context.Context) error {
 	ix.merge.mu.Lock()
 	paused, resume := ix.merge.paused, ix.merge.resume
 	ix.merge.mu.Unlock()
@@ -208,7 +208,7 @@ func goroutines(limit int, memory, taken int64) int {
 // writing. mergeOnce uses at most limit goroutines, fewer if memory is short.
 func (ix *Index) mergeOnce(ctx context.Context, slow *throttle, limit int, choose func([]*view) []*view) (again bool,
 	err error) {
-	if err := ix.pause(ctx); err != nil {
+	if err := ix.waitWhilePaused(ctx); err != nil {
 		return false, err // a small merge would end before it waits
 	}
 	if err := ix.take(); err != nil {
@@ -231,7 +231,7 @@ func (ix *Index) mergeOnce(ctx context.Context, slow *throttle, limit int, choos
 	}
 	name := ix.newName()
 	path := filepath.Join(ix.options.Dir, name)
-	slow.pause = ix.pause
+	slow.pause = ix.waitWhilePaused
 	if err := segment.Merge(ctx, ix.fs, path, goroutines(limit, counted(ix.options.Memory), taken), sources,
 		slow.wait); err != nil {
 		return false, err

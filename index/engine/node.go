@@ -149,9 +149,9 @@ func (p *plan) score(c *clause, ordinal, frequency uint32) float64 {
 	return c.weight * (c.idf * bm25.Saturation(float64(frequency), p.norm(c.model, c.lengths.Of(ordinal))))
 }
 
-// addScores adds the scores of the clauses that have a posting at ordinal to s. With BM25F, the caller must pass the
-// clauses of a term side by side.
-func (p *plan) addScores(s *scores, clauses []clause, ordinal uint32, lengths *virtual) {
+// addScores adds to s the scores of the clauses that have a posting at ordinal. With BM25F, u is the virtual field, and
+// the caller must pass the clauses of a term side by side.
+func (p *plan) addScores(s *scores, clauses []clause, ordinal uint32, u *virtual) {
 	if p.words.Combine == CombineBM25F {
 		for i := 0; i < len(clauses); {
 			frequency, first := 0.0, i
@@ -161,7 +161,7 @@ func (p *plan) addScores(s *scores, clauses []clause, ordinal uint32, lengths *v
 				}
 			}
 			if frequency > 0 {
-				s.byField[0] += clauses[first].weight * bm25.Saturation(frequency, lengths.norm(ordinal))
+				s.byField[0] += clauses[first].weight * bm25.Saturation(frequency, u.norm(ordinal))
 			}
 		}
 		return

@@ -34,8 +34,8 @@ type hand struct {
 // more of them than a slow one.
 const stretchesEach = 4
 
-// prune finds the best chunks of all segments that MaxScore evaluates. It begins with the windows that have the largest
-// bounds; see probe. It adds the postings that it read and scored to the parameter work, unless work is nil.
+// prune runs the evaluations in segments, which offer the best chunks to their collector. It begins with the windows
+// with the largest bounds; see probe. It adds the postings that it read and scored to the parameter work, unless nil.
 func (p *plan) prune(ctx context.Context, terms []*planTerm, segments []*maxScore, work *Work) error {
 	all := 0
 	for _, m := range segments {
@@ -181,7 +181,7 @@ func (m *maxScore) bring(other *maxScore) {
 	m.elsewhere += other.touched
 }
 
-// share copies to m the data that begin has computed for another evaluation of the same segment.
+// share copies to m what begin has computed for other, an evaluation of the same segment.
 func (m *maxScore) share(other *maxScore) {
 	m.windows, m.most = other.windows, other.most
 	for _, b := range m.bounds {

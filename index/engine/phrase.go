@@ -106,7 +106,7 @@ type phraseNode struct {
 type phraseField struct {
 	list    []clause
 	terms   []*termPositions // of each clause
-	at      uint32
+	at      uint32           // the match; not set before started is true
 	started bool
 }
 

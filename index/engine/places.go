@@ -37,8 +37,8 @@ type placedChunk struct {
 
 func newPlaces() *places { return &places{seed: maphash.MakeSeed()} }
 
-// put caches the place of the chunk with this id, unless id is very long. The caller must not pass a part of a larger
-// text, because the cache would keep that text in memory.
+// put caches the place of the chunk with this id, unless id is very long. The cache keeps the memory of id, so the
+// caller must not pass a slice of a larger text.
 func (c *places) put(id string, at place) {
 	if len(id) <= placeBytes {
 		chunk := &placedChunk{id, at}

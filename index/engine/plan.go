@@ -179,8 +179,7 @@ func (p *plan) norm(m *model, length uint32) float64 {
 	return p.params.Norm(float64(p.params.Lengths.Of(length)), m.average)
 }
 
-// inFields returns the indices of the fields to search: only the named field. If name is "", it returns all fields of
-// the request.
+// inFields returns the indices of the fields to search: the named field, or all fields of the request if name is "".
 func (p *plan) inFields(name string) []int {
 	if name != "" {
 		return []int{slices.IndexFunc(p.fields, func(m *model) bool { return m.name == name })}
@@ -300,8 +299,8 @@ func (k *knownTerms) find(key string) int {
 	return slices.IndexFunc(k.list, func(t *planTerm) bool { return t.key == key })
 }
 
-// term returns the index of the term with this key in the list. If the term is new, the function adds it to the list,
-// with fields and factor. Otherwise again is true.
+// term returns the index of the term with this key in the list. again reports whether the list already had the term. If
+// not, the method looks up the term and adds it to the list, with fields and factor.
 func (k *knownTerms) term(p *plan, key string, fields []int, factor float64) (at int, again bool, err error) {
 	if at = k.find(key); at >= 0 {
 		return at, true, nil
@@ -395,8 +394,8 @@ func (p *plan) countIn(v *view, t *segment.Term, field int, over segment.Bitset)
 	return n, nil
 }
 
-// unionDF counts the chunks of the set over that have a term in at least one of the fields. If over is nil, all chunks
-// count except deleted ones.
+// unionDF counts the chunks of a view that have a term in at least one of the fields. It counts only chunks in the set
+// over. If over is nil, unionDF counts all chunks except deleted ones.
 func (p *plan) unionDF(v *view, t *segment.Term, fields []int, over segment.Bitset) (int, error) {
 	mask, only := uint64(0), -1
 	for _, f := range fields {

@@ -36,11 +36,11 @@ type Words struct {
 	// Without Candidates, all chunks count.
 	Candidates bool
 	// Among selects the chunks over which idf and average lengths are computed; nil selects all. Candidates overrides
-	// Among. The request must not find chunks outside Among.
+	// Among. Among must select every chunk that Filter and Within allow.
 	Among sheaf.Filter
 }
 
-// Vector is a vector request.
+// Vector asks for the chunks whose passages in the field Field are most similar to Vector.
 type Vector struct {
 	Field  string
 	Vector []float32

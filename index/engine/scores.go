@@ -44,8 +44,8 @@ type askedChunk struct {
 }
 
 // scoreAmong computes the scores of the chunks in asked for one request. The score of the chunk a goes to out[a.at].
-// asked and within have the same chunks of each view, in order of ordinal, but within has no deleted ones. All requests
-// share these sets.
+// asked lists the chunks of each view in order of ordinal, and within has the same chunks except deleted ones. All
+// requests share asked and within.
 func (s *Snapshot) scoreAmong(ctx context.Context, req *Request, asked [][]askedChunk, within []segment.Bitset,
 	out []float64) error {
 	allowed := within

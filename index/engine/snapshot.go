@@ -91,7 +91,7 @@ func (v *view) remaining() segment.Bitset {
 }
 
 // field returns the statistics of a field over the remaining chunks. With rounded lengths, the first call reads all
-// lengths of the field. Otherwise it reads only the lengths of deleted chunks.
+// lengths of the field. With exact lengths, it reads only the lengths of deleted chunks.
 func (v *view) field(f int, as bm25.Lengths) (bm25.Field, error) {
 	stats := v.reader.Fields()[f].Field
 	if v.deleted == nil && as == bm25.LengthsExact {

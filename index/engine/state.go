@@ -39,7 +39,7 @@ func (s *state) files() []string {
 //   - the analyzer
 //   - the number of the next segment file
 //   - the number of vector fields; for each field its name, model and dims
-//   - for each segment the runs of its deleted chunks
+//   - for each segment the runs of its deleted chunks; the manifest itself names the segments
 func (s *state) encode() []byte {
 	b := binary.AppendUvarint(nil, stateVersion)
 	b = appendText(b, s.analyzer)

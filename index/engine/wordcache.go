@@ -88,7 +88,7 @@ func hashShort(head uint64, size int) uint32 {
 	return uint32((head ^ uint64(size)) * oddFactor >> 32)
 }
 
-// hashLong returns the hash of a word of more than headBytes that begins with head.
+// hashLong returns the hash of s, a word of more than headBytes. head and tail have its first and last headBytes.
 func hashLong(s string, head, tail uint64) uint32 {
 	h := (head ^ uint64(len(s))) * oddFactor
 	for at := headBytes; at+headBytes < len(s); at += headBytes {

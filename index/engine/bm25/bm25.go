@@ -45,8 +45,8 @@ func (l Lengths) Of(n uint32) uint32 {
 	return math.MaxUint32
 }
 
-// Sum returns what a field of n terms adds to the sum from which the average length is computed. This is n or Of(n),
-// whichever is larger. Lucene's sum is the same, because it counts padding terms and is not rounded.
+// Sum returns what a field of n terms adds to the sum from which the average length is computed. This is Of(n) if Of
+// rounds up, otherwise n. Lucene adds the same: the length to which store/opensearch pads the field.
 func (l Lengths) Sum(n uint32) int64 { return int64(max(n, l.Of(n))) }
 
 // IDF returns the weight of a term that df of n chunks contain: ln(1 + (n - df + 0.5) / (df + 0.5)). The weight is

@@ -31,7 +31,7 @@ func (w *bitWriter) flush() {
 }
 
 // writeBelow writes v, a number below n, in as few bits as possible (truncated binary). The smallest numbers take k
-// bits, and the others take k+1 bits.
+// bits, and the others take k+1 bits, where k is log2(n) rounded down.
 func (w *bitWriter) writeBelow(v, n uint64) {
 	k := uint(bits.Len64(n)) - 1
 	short := uint64(2)<<k - n // this many numbers take k bits

@@ -252,9 +252,9 @@ func (c *Cursor) Seek(target uint32) uint32 {
 	}
 }
 
-// Run returns postings of the current block with ordinals below end, beginning with the current posting. Run moves past
-// these postings. If it reaches the end of the block, the caller must call Seek. The slices are valid until the next
-// call that moves the cursor.
+// Run returns the postings of the current block with ordinals below end, beginning with the current posting. Run moves
+// past these postings. After the end of the block, Run returns nothing until the caller calls Seek. The slices are
+// valid until the next call that moves the cursor.
 func (c *Cursor) Run(end uint32) (ordinals, frequencies []uint32) {
 	if c.i >= c.n || c.current != c.shallow {
 		return nil, nil

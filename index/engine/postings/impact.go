@@ -21,7 +21,7 @@ const BlockImpacts = 3
 // length. Unused impacts are zeros.
 const impactBytes = 2 * BlockImpacts
 
-// Impacts are the impacts of a block. Unused ones have frequency 0.
+// Impacts are the impacts of a block. Unused entries have frequency 0.
 type Impacts [BlockImpacts]Impact
 
 // codes[c] is the number for the code c of a frequency or a length. Up to 64, the number equals the code. Each later

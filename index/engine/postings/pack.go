@@ -140,7 +140,8 @@ func readFrame(dst []uint32, src []byte, add uint32) (rest []byte, ok bool) {
 	return src, true
 }
 
-// readMore adds the high bits of values that have more than one bit beyond the width. ok is false if src is damaged.
+// readMore adds the high bits of values that are more than one bit wider than the frame. dst has their low bits plus
+// add. rest has the bytes after the high bits. ok is false if src is damaged.
 func readMore(dst []uint32, src []byte, width uint, add uint32) (rest []byte, ok bool) {
 	if len(src) == 0 {
 		return nil, false

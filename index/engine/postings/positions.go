@@ -112,9 +112,9 @@ func (w *positionWriter) append(dst []byte, frequencies, lengths, all []uint32) 
 	return out
 }
 
-// sameAsBefore reports whether the list all[at:at+n] equals the list before it, which has the length before.
-func sameAsBefore(all []uint32, at, n, before int) bool {
-	return n == before && all[at] == all[at-n] && slices.Equal(all[at:at+n], all[at-n:at])
+// sameAsBefore reports whether the list all[at:at+n] equals the list before it, which has lastLen positions.
+func sameAsBefore(all []uint32, at, n, lastLen int) bool {
+	return n == lastLen && all[at] == all[at-n] && slices.Equal(all[at:at+n], all[at-n:at])
 }
 
 // PositionReader reads the positions of a cursor's postings. The positions of a block have no marks between postings.

@@ -129,7 +129,8 @@ func (e *Encoder) AddRun(list List, counted bool, limit, base uint32, renumbered
 	return nil
 }
 
-// runPosting removes the ordinal and the frequency of a posting from the front of b. ok is false if b is damaged.
+// runPosting removes the ordinal and the frequency of a posting from the front of b. next is the smallest possible
+// ordinal. ok is false if b is damaged.
 func runPosting(b *[]byte, next uint32) (ordinal, frequency uint32, ok bool) {
 	v, ok := uvarint(b)
 	if !ok || v>>1 > MaxOrdinal {

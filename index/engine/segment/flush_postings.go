@@ -76,13 +76,13 @@ func (p *flushPart) name(i int) string { return p.names.list.Items[p.sorted.Item
 type rangeEncoder struct {
 	parts   []flushPart
 	lengths [][]uint32
-	lists   [][]lists      // of the range: [part][field]
-	at      []ordinalRange // the remaining terms of each part
-	holders []int          // the parts that have the term
+	lists   [][]lists    // of the range: [part][field]
+	at      []indexRange // the remaining terms of each part
+	holders []int        // the parts that have the term
 }
 
 func newRangeEncoder(parts []flushPart, lengths [][]uint32) *rangeEncoder {
-	e := &rangeEncoder{parts: parts, lengths: lengths, at: make([]ordinalRange, len(parts)),
+	e := &rangeEncoder{parts: parts, lengths: lengths, at: make([]indexRange, len(parts)),
 		lists: make([][]lists, len(parts))}
 	for i := range e.lists {
 		e.lists[i] = make([]lists, len(lengths))

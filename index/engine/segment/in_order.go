@@ -6,11 +6,10 @@ import (
 )
 
 // inOrder writes the posting lists of n ranges of terms, in the order of the ranges. Several goroutines encode ranges.
-// Each goroutine calls begin once, and begin returns a function. The goroutine calls this function for each of its
-// ranges, to encode the lists of range i into out. While an encoded range waits for earlier ranges, its goroutine
-// encodes another range. If rest is not nil, inOrder calls rest after each written range. After an error of rest,
-// inOrder writes nothing more, and finish returns the error.
-func (w *fileWriter) inOrder(n, goroutines int, begin func() func(out *termLists, i int), rest func() error) {
+// While an encoded range waits for earlier ranges, its goroutine encodes another range. Each goroutine calls begin once
+// to get a function, which encodes the lists of range i into out. If afterRange is not nil, inOrder calls it after each
+// written range. After an error of afterRange, inOrder writes nothing more, and finish returns the error.
+func (w *fileWriter) inOrder(n, goroutines int, begin func() func(out *termLists, i int), afterRange func() error) {
 	goroutines = max(1, min(goroutines, n))
 	results := make([]chan *termLists, n)
 	for i := range results {
@@ -42,8 +41,8 @@ func (w *fileWriter) inOrder(n, goroutines int, begin func() func(out *termLists
 	for _, result := range results {
 		lists := <-result
 		if !failed.Load() {
-			if w.lists(lists); w.err == nil && rest != nil {
-				w.fail(rest())
+			if w.lists(lists); w.err == nil && afterRange != nil {
+				w.fail(afterRange())
 			}
 			failed.Store(w.err != nil)
 		}

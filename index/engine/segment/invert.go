@@ -19,13 +19,13 @@ type inversion struct {
 	places offheap.List[uint32]
 
 	first int // number of the first range that is made
-	// begins and ends are the bounds of the current ranges in the occurrences. The indices are [field][range - first].
+	// begins and ends are the bounds of ranges in rangeOccurrences. The indices are [field][number of the range - first].
 	begins, ends     [][]uint32
 	rangeOccurrences []offheap.List[postings.Occurrence] // [field]; the upper bits are the number within the range
 }
 
-// ordinalRange has the numbers i of sorted terms with from <= i < to.
-type ordinalRange struct{ from, to int }
+// indexRange has the indexes i of sorted terms with from <= i < to.
+type indexRange struct{ from, to int }
 
 const (
 	termBits = 8
@@ -93,7 +93,7 @@ func (v *inversion) countOf(i int) int {
 // termRange is a range of terms in the order of their names. parts has an entry for each builder: the indexes of these
 // terms in the builder's sorted terms. occurrences is the number of occurrences of these terms in all builders.
 type termRange struct {
-	parts       []ordinalRange
+	parts       []indexRange
 	occurrences int
 }
 
@@ -101,12 +101,12 @@ func (f *flusher) ranges() []termRange {
 	var out []termRange
 	from := make([]int, len(f.parts))
 	for {
-		r := termRange{parts: make([]ordinalRange, len(f.parts))}
+		r := termRange{parts: make([]indexRange, len(f.parts))}
 		end, ends, left := "", false, false
 		for i := range f.parts {
 			p := &f.parts[i]
 			to := p.inversion.reach(from[i])
-			r.parts[i] = ordinalRange{from[i], to}
+			r.parts[i] = indexRange{from[i], to}
 			left = left || from[i] < to
 			if to < len(p.sorted.Items) && (!ends || p.name(to) < end) {
 				end, ends = p.name(to), true
@@ -140,7 +140,7 @@ func (v *inversion) reach(from int) int {
 }
 
 // place assigns the sorted terms in b to the range with this number. It returns how often these terms occur.
-func (v *inversion) place(number int, b ordinalRange) (occurrences int) {
+func (v *inversion) place(number int, b indexRange) (occurrences int) {
 	for i := b.from; i < b.to; i++ {
 		v.places.Items[v.part.sorted.Items[i]] = uint32(number)<<termBits | uint32(i-b.from)
 		occurrences += v.countOf(i)

@@ -11,8 +11,9 @@ import (
 type letters struct {
 	pairs int    // number of units that begin a pair: those below literal
 	order []byte // the bytes of one unit, then those of two
-	// codes has the units of each byte, the first unit in the lowest bits. read is the reverse: it has the byte for
-	// each pair of first units. The upper half of an entry is the number of units, 0 for no entry.
+	// codes[b] has the units of byte b, the first unit in the lowest bits. read is the reverse: its index is the first two
+	// units, and its entry has the byte. The upper bits of an entry, from unitsShift or readShift on, have the number of
+	// units. In read, 0 means that no byte has these units.
 	codes [256]uint16
 	read  [256]uint16
 }

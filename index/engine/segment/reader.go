@@ -175,7 +175,8 @@ func (r *Reader) MergeBytes() int64 {
 	return n
 }
 
-// Parts returns how many bytes of the file each kind of content takes.
+// Parts returns how many bytes of the file each section takes. Sections of one kind for several fields count together.
+// Positions count separately from the rest of the postings, as "positions".
 func (r *Reader) Parts() map[string]int64 {
 	parts := map[string]int64{"positions": r.meta.positions}
 	for name, section := range r.sections {

@@ -214,8 +214,8 @@ type tableCursor struct {
 	table   *table
 	at      int // number of the entry; after the last one it equals count
 	key     []byte
-	payload []byte // of runs: those after the first
-	number  int64  // of a table of numbers; of runs, the end of the first
+	payload []byte // in a table of runs, the runs after the first
+	number  int64  // in a table of numbers, the number; in a table of runs, the end of the first run
 	length  int64  // of the first run
 	rest    []byte // rest of the block
 	err     error
@@ -338,9 +338,8 @@ func (c *tableCursor) readPayload() bool {
 	return true
 }
 
-// eachRun calls f with the bounds of every run of the current entry; the bounds must not exceed n. In a table of bytes,
-// the payload has the runs. In a table of numbers, the number is the only run. eachRun returns false if the entry is
-// damaged.
+// eachRun calls f with the bounds of every run of the current entry. In a table of numbers, the number is a run of one
+// ordinal. eachRun returns false if the entry is damaged, or if a bound is above n.
 func (c *tableCursor) eachRun(n int, f func(start, end int)) bool {
 	switch c.table.kind {
 	case tableOfBytes:
@@ -382,8 +381,8 @@ func (c *tableCursor) seek(target []byte) bool {
 
 // skipToward moves to the next entry without reading the payload. The cursor must be before target. same is how many
 // bytes the cursor's key shares with target; skipToward updates this number. reached reports whether the new entry is
-// at or after target. If reached is false, the cursor's key may be out of date, because comparing lengths was enough.
-// ok is false at the end and after a fault.
+// at or after target. If reached is false, c.key may still have an earlier key, because skipToward decodes only keys
+// that it must compare. ok is false at the end and after a fault.
 func (c *tableCursor) skipToward(target []byte, same *int) (reached, ok bool) {
 	if !c.step() {
 		return false, false

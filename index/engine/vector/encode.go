@@ -158,8 +158,8 @@ type query struct {
 	// complement.
 	planes []uint64
 	// tables has sums of the same 4-bit numbers, each sum plus tableBias. Each byte of a code has 16 sums for its low
-	// half, then 16 for its high half. There is one sum for each value of the half. It adds the numbers whose bits are
-	// set in the value.
+	// half, then 16 for its high half. The sum for a value of the half adds the numbers whose bits are set in this
+	// value.
 	tables []byte
 	x      []float32
 	// vector is the vector that was prepared last. A search compares the same vector in several fields and segments.

@@ -55,22 +55,32 @@ func dotWith(dot func(out *int32, rows *byte, index *uint32, codes *byte, number
 	}
 }
 
-// These functions are in assembly; for their parameters, see the type kernel.
-
+// scanAVX512 is the assembly version of kernel.scan that scanTables wraps.
+//
 //go:noescape
 func scanAVX512(out *int32, mask *byte, codes *byte, tables *byte, words, groups int, least int32)
 
+// scanAVX2 is the assembly version of kernel.scan that scanFours wraps.
+//
 //go:noescape
 func scanAVX2(out *int32, mask *byte, codes *byte, tables *byte, words, fours int, least int32)
 
+// aboveAVX512 is the assembly version of kernel.above that aboveWith wraps.
+//
 //go:noescape
 func aboveAVX512(mask *byte, estimates *int32, words int, least int32)
 
+// aboveAVX2 is the assembly version of kernel.above that aboveWith wraps.
+//
 //go:noescape
 func aboveAVX2(mask *byte, estimates *int32, words int, least int32)
 
+// dotAVX512 is the assembly version of kernel.dot that dotWith wraps.
+//
 //go:noescape
 func dotAVX512(out *int32, rows *byte, index *uint32, codes *byte, numbers *int16, words, count int)
 
+// dotAVX2 is the assembly version of kernel.dot that dotWith wraps.
+//
 //go:noescape
 func dotAVX2(out *int32, rows *byte, index *uint32, codes *byte, numbers *int16, words, count int)

@@ -7,7 +7,7 @@ func init() {
 	kernels = append([]kernel{{"neon", scanWith(scanNEON), aboveWith(aboveNEON), dotGathered(dotNEON)}}, kernels...)
 }
 
-// scanWith wraps an assembly version of scan that counts bits by planes.
+// scanWith wraps an assembly version of scan that counts bits in the planes of the query.
 func scanWith(scan func(out *int32, mask *byte, codes *byte, planes *uint64, words, groups int,
 	least int32)) func([]int32, []byte, []byte, *query, int32) {
 	return func(out []int32, mask []byte, codes []byte, q *query, least int32) {
@@ -17,14 +17,18 @@ func scanWith(scan func(out *int32, mask *byte, codes *byte, planes *uint64, wor
 	}
 }
 
-// These functions are in assembly; for their parameters, see the type kernel.
-
+// scanNEON is the assembly version of kernel.scan that scanWith wraps.
+//
 //go:noescape
 func scanNEON(out *int32, mask *byte, codes *byte, planes *uint64, words, groups int, least int32)
 
+// aboveNEON is the assembly version of kernel.above that aboveWith wraps.
+//
 //go:noescape
 func aboveNEON(mask *byte, estimates *int32, words int, least int32)
 
+// dotNEON is the assembly version of kernel.dot that dotGathered wraps. codes has copies of the codes of the rows.
+//
 //go:noescape
 func dotNEON(out *int32, rows *byte, index *uint32, codes *uint64, numbers *int16, words, count int)
 

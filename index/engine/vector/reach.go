@@ -36,8 +36,8 @@ type estimateReach struct {
 	deviations float64
 }
 
-// newReach returns the reach of a query, without its deviations. x has the query's rotated numbers, each divided by
-// largest. most is the largest absolute number in x.
+// newReach returns the reach of a query, without its deviations. x has the numbers of the query, divided by largest and
+// then rotated. most is the largest absolute number in x.
 func newReach(x []float32, most, largest float64) estimateReach {
 	var sum, square float64
 	for _, f := range x {

@@ -25,8 +25,8 @@ func newRotation(padded int) *rotation {
 	return r
 }
 
-// flips returns n signs, 1 or -1, for one step of the rotation. The signs of word w are the bits of splitmix64 of 2w +
-// step. A set bit means -1.
+// flips returns n signs, 1 or -1, for one step of the rotation. Sign 64*w + b is -1 if bit b of splitmix64(2*w + step)
+// is set.
 func flips(n int, step uint64) []float32 {
 	out := make([]float32, n)
 	for i := range out {

@@ -55,7 +55,7 @@ type scanner struct {
 	index   []uint32   // rows to compare
 	out     [blockRows]int32
 	scales  [blockRows]float32
-	// estimates has the estimate of each row of a stretch. waiting and chosen have a bit for each row.
+	// estimates has the estimate of each row of a stretch. waiting marks rows to take; chosen is scratch of choose.
 	estimates       []int32
 	waiting, chosen []byte
 }

@@ -337,7 +337,7 @@ func (m *maxScore) offerAll(n int) {
 }
 
 // scanOne finds the candidates begin <= ordinal < end when only the last clause of m.ordered is essential. A candidate
-// is an allowed chunk whose score plus rest reaches the threshold; rest is the most that the other clauses can add.
+// is an allowed chunk whose score plus rest reaches the threshold. rest is the most that the other clauses can add.
 // scanOne writes the candidates to m.scratch and returns their number. It does not decode blocks without candidates.
 func (m *maxScore) scanOne(begin, end uint32, rest float64) int {
 	b, s := m.ordered[len(m.ordered)-1], m.scratch
@@ -374,7 +374,7 @@ func (m *maxScore) scanOne(begin, end uint32, rest float64) int {
 }
 
 // scanMany adds the scores of the clauses m.ordered[first:] for the ordinals start <= ordinal < end. The window begins
-// at start. A candidate is an allowed chunk whose sum plus rest reaches the threshold; rest is the most that the other
+// at start. A candidate is an allowed chunk whose sum plus rest reaches the threshold. rest is the most that the other
 // clauses can add. scanMany writes the candidates to m.scratch and returns their number.
 func (m *maxScore) scanMany(start, end uint32, first int, rest float64) int {
 	s := m.scratch

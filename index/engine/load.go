@@ -374,8 +374,9 @@ func (f *flushedSegment) remove(docs, ids []string) error {
 	return nil
 }
 
-// After a flush, a worker keeps a part of its word cache for the next segment: at most its share of the memory divided
-// by wordShare, and at most wordBytes. So the number of cached terms stays far below the limit of a builder.
+// After a flush, a worker keeps a part of its word cache for the next segment. This part takes at most the worker's
+// memory divided by wordShare, and at most wordBytes. So the number of cached terms stays far below the limit of a
+// builder.
 const (
 	wordShare = 8
 	wordBytes = 1 << 30

@@ -240,9 +240,9 @@ func (p *plan) maxScore(terms []*planTerm, view int, top *collector) (*maxScore,
 
 // bounds makes a bound for each clause of s, in the memory of s. s has the clauses of terms in one view.
 //
-// With BM25F, the bound of a clause is the largest score that one field alone can give a term; bound.joined combines
-// the fields. An impact has no virtual length, but only the length of the field. This length times the field's weight
-// is at most the virtual length, except for rounding; see roundedDown. So the bound uses this product as the length.
+// With BM25F, the bound of a clause is the largest score that its field alone can give; see bound.joined. An impact has
+// no virtual length, but only the length of the field. This length times the field's weight is at most the virtual
+// length, except for rounding; see roundedDown. So the bound uses this product as the length.
 func (p *plan) bounds(s *scratch, terms []*planTerm, view int) (_ []*bound, err error) {
 	n, joins := len(s.clauses), p.words.Combine == CombineBM25F
 	s.all, s.order, s.ordered = slices.Grow(s.all[:0], n)[:n], slices.Grow(s.order[:0], n)[:n],

@@ -179,7 +179,8 @@ func (p *plan) norm(m *model, length uint32) float64 {
 	return p.params.Norm(float64(p.params.Lengths.Of(length)), m.average)
 }
 
-// inFields returns the indices of the fields to search: the named field, or all fields of the request if name is "".
+// inFields returns the indices of the fields to search: only the field with this name. If name is "", it returns all
+// fields of the request.
 func (p *plan) inFields(name string) []int {
 	if name != "" {
 		return []int{slices.IndexFunc(p.fields, func(m *model) bool { return m.name == name })}

@@ -20,8 +20,8 @@ func init() {
 //go:noescape
 func aboveAVX2(mask *uint64, sums *float64, words int, need float64)
 
-// takeAVX512 does the same as take, for 8 * groups sums, with AVX-512 instructions. Each step writes eight entries, the
-// wanted ones first. The next step overwrites the others.
+// takeAVX512 does the same as take, for 8 * groups sums, with AVX-512 instructions. Each step writes eight entries,
+// first those of sums that are at least need. The next step overwrites the other entries.
 //
 //go:noescape
 func takeAVX512(ordinals *uint32, taken, sums *float64, groups int, start uint32, need float64) int

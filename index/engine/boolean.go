@@ -7,8 +7,8 @@ import (
 	"sheaf/index/engine/postings"
 )
 
-// planBool is a Bool query: each chunk must match Must, should match Should, and must not match MustNot. If Must and
-// Should are empty, it matches all chunks that match no query of MustNot.
+// planBool is a Bool query. A chunk must match all parts in must and no part in not. A chunk also must match a part in
+// should if must is empty and should is not.
 type planBool struct{ must, should, not []part }
 
 func (p *plan) resolveBool(q sheaf.Bool, factor float64) (part, error) {

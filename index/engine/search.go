@@ -140,8 +140,8 @@ func (s *Snapshot) nearest(ctx context.Context, req *Vector, allowed []segment.B
 	return nil
 }
 
-// countTerm returns how many chunks match a single-term request, from the term's statistics. It returns false for other
-// requests.
+// countTerm returns how many chunks match the request, from the statistics of its only term. It returns false if the
+// request has several terms, or if no statistic counts exactly the matching chunks.
 func (p *plan) countTerm() (int, bool) {
 	terms, flat := p.root.flat()
 	if !flat || len(terms) != 1 || p.words.Candidates || p.words.Among != nil ||

@@ -143,7 +143,7 @@ func (c *Cursor) LastOf(block int) uint32 {
 }
 
 // SkipTo moves to the block with the first posting at target or later, and does not decode the block. It returns the
-// last ordinal that the block can have. For the last block, and after it, it returns End. SkipTo never moves back.
+// last ordinal that the block can have, or End in the last block and after it. SkipTo never moves back.
 func (c *Cursor) SkipTo(target uint32) (last uint32) {
 	b := c.shallow
 	if b >= c.full || c.LastOf(b) >= target {
@@ -188,7 +188,7 @@ func (c *Cursor) blockData(block int) []byte {
 	return c.blocks[at:]
 }
 
-// positionsAt returns the offset at which the positions of a block start.
+// positionsAt returns where the positions of a block start in the positions of the list.
 func (c *Cursor) positionsAt(block int) uint32 { return wide(c.spots, block-1, c.spotWide) }
 
 // wide returns number i of a list of numbers, each n bytes long. For i = -1 it returns 0.

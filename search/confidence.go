@@ -29,8 +29,8 @@ type Evidence struct {
 	Lead float64 `json:"lead"`
 	// Length is the number of words of the query.
 	Length int `json:"length"`
-	// Unseen is the share, 0..1, of the query's idf that belongs to words that no chunk has. Numbers is the share of those
-	// words that have a digit, together with all parts of these words.
+	// Unseen is the share, 0..1, of the query's idf that belongs to words that no chunk has. Numbers is the share of such
+	// words that have a digit. Numbers includes all parts of these words, also parts that chunks have.
 	Unseen  float64 `json:"unseen"`
 	Numbers float64 `json:"numbers"`
 	// Foreign says that the query has unseen words and another language than the collection. Only numbers then count as
@@ -204,8 +204,8 @@ func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome)
 	return nil
 }
 
-// inVersion reports whether a part of the query is or contains the version word, and chunks have this part. A "v" at
-// the start of word does not count. For example, v1.2.4 and v1 are in 1.2.4.
+// inVersion reports whether word is in a version that the query and chunks have. For example, v1.2.4 and v1 are in
+// 1.2.4: a "v" at the start of word does not count. Only full stops may be beside word in the version.
 func (w *idfWorth) inVersion(word string) bool {
 	number := "." + strings.TrimLeft(word, "vV") + "."
 	return slices.ContainsFunc(w.parts, func(p partWorth) bool {
@@ -213,8 +213,8 @@ func (w *idfWorth) inVersion(word string) bool {
 	})
 }
 
-// lacksNumber reports whether compound, a word that no chunk has, contains a number that no chunk has. Examples are a
-// compound without letters, like 2.3.1, and INV-4712 if no chunk has 4712.
+// lacksNumber reports whether compound, a word that no chunk has, contains a number that no chunk has. A compound
+// without letters, like 2.3.1, is itself such a number. INV-4712 contains one if no chunk has 4712.
 func (r *run) lacksNumber(w *idfWorth, compound string) bool {
 	if !strings.ContainsFunc(compound, unicode.IsLetter) {
 		return true

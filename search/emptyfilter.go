@@ -81,7 +81,7 @@ func requiredValues(f sheaf.Filter) []requiredValue {
 }
 
 // requiredOf returns the column and the value that a filter requires, or "" if no message can name the value. For an
-// Or, requiredOf describes the part for the file name if there is one, otherwise the first part.
+// Or, the part for a file name decides if there is one, otherwise the first part.
 func requiredOf(f sheaf.Filter) (column, value string) {
 	switch f := f.(type) {
 	case sheaf.In:
@@ -100,8 +100,8 @@ func requiredOf(f sheaf.Filter) (column, value string) {
 	return column, value
 }
 
-// named returns the name of a column in the query language, such as "tag" or "path". If a message cannot suggest values
-// of the column, it returns "".
+// named returns the name of a column in the query language, such as "tag" or "path". It returns "" for a column whose
+// values no message can suggest.
 func named(column string) string {
 	switch column {
 	case sheaf.ColumnTag:

@@ -113,7 +113,7 @@ func (e *Expander) name() string {
 	return e.Model
 }
 
-// ask sends a question to the model and returns the reply. It stops waiting when ctx ends, even if the model does not.
+// ask sends a question to the model and returns the reply. When ctx ends, ask returns, even if the model goes on.
 func (e *Expander) ask(ctx context.Context, system, user string) (string, error) {
 	type answer struct {
 		reply string

@@ -85,7 +85,8 @@ func (m *nameMatcher) match(name string) rank.NameMatch {
 	return m.known[name]
 }
 
-// lacksAll reports whether a quick check shows that no word of a name has a term of the query.
+// lacksAll reports whether no word of a name has a term of the query. If a quick check cannot tell, the result is
+// false.
 func (m *nameMatcher) lacksAll(name string) bool {
 	lacks := true
 	m.screen.Words(name, func(int, int) bool {

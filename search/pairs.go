@@ -147,8 +147,7 @@ func (r *run) findPairs(ctx context.Context, pairs []pair, chunks []sheaf.ID) ([
 	return found, nil
 }
 
-// wordings returns the texts of a query whose words may be side by side in a hit. A phrase is one of these texts:
-// its words count as much as the same words without quotes.
+// wordings returns the texts of a query whose neighboring words are pairs to look for. Phrases are such texts, too.
 func wordings(q sheaf.TextQuery) (texts []string) {
 	for part := range sheaf.Wanted(q) {
 		switch part := part.(type) {

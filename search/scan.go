@@ -26,9 +26,9 @@ type ScanRequest struct {
 	Queries, Terms []string
 	// Words is the query that gives scores. If it is nil, no words score.
 	Words sheaf.TextQuery
-	// Answering is set only if Words forbids some words. Its requests find every chunk that may be an answer. Then a file
-	// with a forbidden word is a candidate only if such a request finds a chunk of it. If Answering is empty, forbidden
-	// words exclude no file.
+	// Answering is set only if Words forbids some words. Each chunk that may be an answer matches at least one of these
+	// requests. A file with a forbidden word is a candidate only if one of its chunks matches a request. If Answering is
+	// empty, forbidden words exclude no file.
 	Answering []store.TextRequest
 	// Filter limits the candidates. Visible reports whether the caller may see a document; the scan does not read or count
 	// other documents. For both, nil means no limit.

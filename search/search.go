@@ -542,7 +542,7 @@ func (l lane) String() string {
 	return name
 }
 
-// step returns the name of a step, after the name of the lane.
+// step returns the name of a step with the lane's name before it, as in "first phase: fuse".
 func (l lane) step(name string) string {
 	if where := l.String(); where != "" {
 		return where + ": " + name

@@ -2,7 +2,7 @@ package search
 
 import "sheaf"
 
-// Signals explain the rank of a hit without a tree. They describe the steps of the profile tiered.
+// Signals explain the rank of a hit with fields instead of a tree. They describe the steps of the profile tiered.
 type Signals struct {
 	// Engine says how the hit was found. It is "rrf" if several branches found the hit. If one branch found it, Engine is
 	// "semantic" for a search by meaning, otherwise "fulltext".

@@ -181,7 +181,8 @@ func (l *queryParts) put(q sheaf.TextQuery, text string, factor float64) {
 	l.places = append(l.places, place{part, factor, 1})
 }
 
-// worth computes the idf of the parts. dfs has the number of matching chunks for each part; chunks counts all.
+// worth computes the idf of the parts. dfs has the number of matching chunks for each part. The parameter chunks is the
+// number of all chunks.
 func (l *queryParts) worth(dfs []int, chunks int) *idfWorth {
 	w := &idfWorth{parts: make([]partWorth, len(l.queries))}
 	for i := range w.parts {

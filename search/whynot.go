@@ -120,7 +120,7 @@ func whyNoCandidate(scanned *Scanned, id sheaf.ID) (string, error) {
 }
 
 // whyBranches adds a reason from each branch of the main phase. best is a.ID if a branch found it, otherwise the
-// section of this document with the best rank. If no branch found a section, best is "".
+// section of the document a.ID with the best rank. If no branch found a section, best is "".
 func (r *run) whyBranches(ctx context.Context, a *Absence) (best sheaf.ID, err error) {
 	s, result, plan := r.searcher, r.result, r.followed
 	if lost, err := r.whyFirst(ctx, plan, a); lost || err != nil {

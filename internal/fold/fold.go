@@ -8,8 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Text returns s in lower case with composed letters. Texts that differ only in case or composition become equal.
-// Folding a text twice gives the same result as folding it once.
+// Text returns s in lower case with composed letters, and with plain hyphens and spaces: see signs. Texts that differ
+// only in case or composition become equal. Folding a text twice gives the same result as folding it once.
 func Text(s string) string {
 	for i := 0; i < len(s); i++ {
 		if s[i] >= 0x80 {

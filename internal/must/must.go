@@ -47,8 +47,8 @@ func Equal[V comparable](t T, got, want V, format string, args ...any) {
 	}
 }
 
-// Whole skips the test in a short run, with the reason why it takes long. The script test.sh runs the short tests with
-// the race detector, and then the skipped tests without it.
+// Whole skips the test in a short run. The parameter reason says why the test takes long. The script test.sh runs the
+// short tests with the race detector, and then the skipped tests without it.
 func Whole(t *testing.T, reason string) {
 	if testing.Short() {
 		t.Helper()

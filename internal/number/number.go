@@ -11,8 +11,8 @@ import (
 // maxBytes is the largest length in bytes of a text that Parse reads. For a longer text, Parse returns false.
 const maxBytes = 400
 
-// Parse reads a decimal number such as 12.50 or 1e3, or a whole one such as 0x1F or 0o17. A sign may separate all
-// groups of three digits: 1,000,000 or 1 000 000.50. Parse returns false for other texts, and for Inf and NaN.
+// Parse reads a decimal number such as 12.50 or 1e3, or a whole number such as 0x1F or 0o17. The same sign may separate
+// all groups of three digits: 1,000,000 or 1 000 000.50. Parse returns false for other texts, and for Inf and NaN.
 func Parse(s string) (float64, bool) {
 	if len(s) > maxBytes {
 		return 0, false

@@ -21,8 +21,8 @@ func mapped(n int) (b []byte, ok bool) {
 	return b, err == nil
 }
 
-// unmap removes the mapping of b. If a removal would exceed the system's limit on mappings, it releases only the memory
-// and keeps the addresses.
+// unmap removes the mapping of b. If the system refuses because of its limit on mappings, unmap releases only the
+// memory and keeps the addresses.
 func unmap(b []byte) {
 	switch err := unix.Munmap(b); err {
 	case nil:

@@ -25,7 +25,8 @@ var inUse, beside atomic.Int64
 // InUse returns how many bytes this package has allocated and not freed.
 func InUse() int64 { return inUse.Load() }
 
-// Beside returns how many of the bytes that InUse counts are outside the heap. If memory can be mapped, these are all.
+// Beside returns how many of the bytes that InUse counts are outside the heap. If memory can be mapped, Beside returns
+// the same as InUse.
 func Beside() int64 { return beside.Load() }
 
 // count adds n bytes to the result of InUse. If b is outside the heap, it also adds n to the result of Beside.
@@ -93,9 +94,9 @@ type List[T any] struct {
 	block block
 }
 
-// A list below doubling bytes doubles when it grows. A larger list grows by a quarter. Unused capacity takes no memory
-// before it is written, but [InUse] counts it.
-const doubling = 1 << 20
+// doublingLimit is a size in bytes. A list below doublingLimit doubles when it grows. A larger list grows by a quarter.
+// Unused capacity takes no memory before it is written, but [InUse] counts it.
+const doublingLimit = 1 << 20
 
 // Grow adds capacity for n more elements.
 func (l *List[T]) Grow(n int) {
@@ -105,7 +106,7 @@ func (l *List[T]) Grow(n int) {
 	length, size := len(l.Items), int(unsafe.Sizeof(*new(T)))
 	had := len(l.block.bytes)
 	more := had
-	if had >= doubling {
+	if had >= doublingLimit {
 		more = had / 4
 	}
 	want := max((length+n)*size, had+more)
@@ -147,7 +148,8 @@ func (l *List[T]) Free() {
 	l.Items = nil
 }
 
-// Bytes returns the memory of the elements in bytes. It includes unused capacity if this capacity takes memory.
+// Bytes returns how many bytes of memory the list uses. Unused capacity counts only if the list is in the heap, because
+// outside the heap it takes no memory.
 func (l *List[T]) Bytes() int64 {
 	if !l.block.mapped {
 		return int64(len(l.block.bytes))

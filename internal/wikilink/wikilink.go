@@ -87,8 +87,8 @@ func (l Link) Text() string {
 // MarkdownEndings are the extensions of Markdown files.
 var MarkdownEndings = [...]string{".md", ".markdown", ".mdx"}
 
-// Name returns the name of the note to which a text of exactly one link leads. The name is the last part of the target
-// without a Markdown extension. For any other text, Name returns "".
+// Name returns the name of the note to which the wiki link s leads. The name is the last part of the target without a
+// Markdown extension. If s is not exactly one link, or has no target, Name returns "".
 func Name(s string) string {
 	l, ok := Whole(s)
 	if !ok || l.Target == "" {

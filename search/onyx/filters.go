@@ -69,8 +69,9 @@ func (w Window) set() bool { return !w.Start.IsZero() || !w.End.IsZero() }
 // maxValues is the largest number of values in one field of Filters.
 const maxValues = 65_536
 
-// Filter returns the filter for requests to the store. now is the current time: see query.MayBeUndated. If a field has
-// too many values, or a window ends before it starts, the error is sheaf.ErrInvalid.
+// Filter returns the filter for requests to the store. now is the current time, which decides about documents without a
+// date in Updated: see query.MayBeUndated. If a field has too many values, or a window ends before it starts, the error
+// is sheaf.ErrInvalid.
 func (f Filters) Filter(now time.Time) (sheaf.Filter, error) {
 	if err := f.check(); err != nil {
 		return nil, err
@@ -185,8 +186,8 @@ func (w Window) filter(column string, undated bool) sheaf.Filter {
 }
 
 // ActiveIn returns windows for Filters.Created and Filters.Updated, which find documents that may have been edited
-// within a period. updated has no end. The index stores only the last update, so an end would exclude documents edited
-// again.
+// within a period. updated has no end, because the index stores only the last update. An end would exclude documents
+// that were edited again after the period.
 func ActiveIn(period Window) (created, updated Window) {
 	return Window{End: period.End}, Window{Start: period.Start}
 }

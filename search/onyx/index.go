@@ -50,7 +50,8 @@ func New(st store.Backend, contents *Contents, now func() time.Time) *Index {
 }
 
 // Create creates the index with these settings. If the index exists, Create checks its settings, so callers may repeat
-// the call. It returns sheaf.ErrInvalid when the index has other settings; a new index must then get all documents.
+// the call. If the index has other settings, Create returns sheaf.ErrInvalid. The caller must then index all documents
+// in a new index.
 func (x *Index) Create(_ context.Context, want Settings) error {
 	if want.Dims < 0 || want.Dims > 1<<16 {
 		return sheaf.Invalidf("create index: %d dimensions: must be within 0..65536", want.Dims)
@@ -78,8 +79,8 @@ type Written struct {
 	Existed bool
 }
 
-// Write indexes whole documents and deletes chunks of earlier versions. If the store fails, searches find no
-// document of the call. Callers may repeat the call after any error.
+// Write indexes whole documents and deletes chunks of earlier versions. If the store fails, searches find none of docs.
+// Callers may repeat the call after any error.
 func (x *Index) Write(ctx context.Context, docs []Document) ([]Written, error) {
 	x.writing.Lock()
 	defer x.writing.Unlock()

@@ -12,9 +12,9 @@ import (
 	"sheaf/store"
 )
 
-// Random returns n chunks that the filters match. seed decides which chunks it chooses, and their order. The same seed
-// gives the same chunks in an unchanged index. Random chooses only among the chunks that the store returns in one
-// answer of the largest size.
+// Random returns at most n chunks that the filters match. seed decides which chunks it chooses, and their order. The
+// same seed gives the same chunks in an unchanged index. Random chooses only among the chunks that the store returns in
+// one answer of the largest size.
 func (x *Index) Random(ctx context.Context, f Filters, n int, seed uint64) ([]sheaf.ID, error) {
 	if n < 1 || n > store.MaxLimit {
 		return nil, sheaf.Invalidf("random chunks: %d are wanted: must be within 1..%d", n, store.MaxLimit)

@@ -16,7 +16,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// facts tells stages about the candidates of a scan. It knows links between candidates. Folder sizes count all files.
+// facts tells stages about the candidates of a scan and the links between them. Only FolderSize counts all files.
 type facts struct {
 	*catalog.View // of the candidates, and of files with their names
 	tree          string

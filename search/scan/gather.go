@@ -102,8 +102,8 @@ type gatherer struct {
 	vectors int   // chunks that may still be embedded
 }
 
-// gather cuts matches, best first, and writes their chunks to st. It stops when enough files have a chunk that may be
-// an answer, or when the index uses budget bytes. It takes at least one file.
+// gather cuts matches, best first, and writes their chunks to st. It stops when it has chosen req.Limits.Files files,
+// or when the index uses budget bytes. It takes at least one file.
 func (s *Scanner) gather(ctx context.Context, f *needleMatches, req search.ScanRequest, st store.Backend,
 	budget int64) (*gatherResult, error) {
 	chunker, err := newChunker(req.Limits.ChunkChars)
@@ -204,8 +204,8 @@ func (g *gatherer) refusedFiles(ctx context.Context, matches []match, cut []*loa
 	return refused, nil
 }
 
-// choose returns the files that pass the filter and are not refused, in order, until memory is full. It records in
-// g.out what it chose and refused.
+// choose returns the files that pass the filter and are not refused, in order. It stops at the largest number of files,
+// or when a file exceeds g.budget. It records in g.out what it chose and refused.
 func (g *gatherer) choose(cut []*loadedFile, refused map[*loadedFile]bool) []*loadedFile {
 	var docs []*loadedFile
 	for _, d := range cut {

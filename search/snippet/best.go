@@ -76,9 +76,10 @@ func goesOn(content []byte, end int) bool {
 	return len(bytes.TrimSpace(line)) > 0 && !blank && !(newLine && line[0] == '#')
 }
 
-// These are bounds of the table heading that a snippet shows before a row of the table.
+// These are bounds of the heading row that a snippet shows before a lower row of a table. headingReach is the largest
+// distance between the rows in bytes, and headingColumns the width of the heading.
 const (
-	headingReach   = 64 << 10 // how far above the row it may be
+	headingReach   = 64 << 10
 	headingColumns = 100
 )
 

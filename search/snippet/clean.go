@@ -374,8 +374,8 @@ func highlightLength(text string) int {
 }
 
 // commentLength returns the length of the comment's text between the opening signs at byte i and the closing signs. If
-// nothing closes the comment, it returns 0. A comment ends in its paragraph, unless its signs are on lines of their
-// own.
+// nothing closes the comment, it returns 0. A comment must end in its paragraph, unless it begins a line and its
+// closing signs end a later line.
 func commentLength(text string, i int) int {
 	rest := text[i+2:]
 	end := strings.Index(rest, "%%")
@@ -512,8 +512,8 @@ func (c *cleaner) targetAhead(rest string) bool {
 	return slices.ContainsFunc(c.matches, func(m match) bool { return m.start < to && m.end > from })
 }
 
-// picture drops a picture without an address, as in "![text]()". The indexed text lacks an address that is data, such
-// as an embedded image. picture reports whether it dropped a picture. rest begins with the picture's sign.
+// picture drops a picture without an address, as in "![text]()", and reports whether it did. Embedded pictures have no
+// address here, because the indexed text omits their data. rest begins with the picture's sign.
 func (c *cleaner) picture(rest string) bool {
 	rest = rest[:min(len(rest), linkReach)]
 	end := strings.IndexByte(rest, ']')
@@ -663,8 +663,8 @@ func (m *markup) find(kind, from int) {
 }
 
 // endAt returns the end of the markup that hides the byte at i, or 0 if readers see the byte. Readers do not see HTML
-// tags and comments, a link's target, label or definition, and a heading's attributes. Code spans have no tags. i must
-// not be smaller than in the last call.
+// tags and comments outside code spans. If tagsOnly is false, they also do not see a link's target, label or
+// definition, and a heading's attributes. i must not be smaller than in the last call.
 func (m *markup) endAt(i int, tagsOnly bool) int {
 	for kind := range m.next {
 		for m.next[kind] < i {
@@ -716,7 +716,8 @@ func linkEnd(text string, i int) int {
 		hides("](", func(at int) int { return linkTarget(text[at:]) }))
 }
 
-// labelLength returns the length of "][label]" at the beginning of rest, or 1 if the label does not end nearby.
+// labelLength returns the length of "][label]" at the beginning of rest. If the label does not end nearby, only "]"
+// counts, and the length is 1.
 func labelLength(rest string) int {
 	return strings.IndexByte(rest[1:min(len(rest), linkReach)], ']') + 2
 }

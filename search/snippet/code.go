@@ -42,7 +42,7 @@ func codeSpan(text string) int {
 
 func backticks(text string) int { return len(text) - len(strings.TrimLeft(text, "`")) }
 
-// codeSpanEnd returns the end of the code span in the line that contains the byte at i, or 0.
+// codeSpanEnd returns the end of the code span that contains byte i and begins in the same line, or 0.
 func codeSpanEnd(text string, i int) int {
 	at := lineBegin(text, i, codeReach)
 	for at < i {

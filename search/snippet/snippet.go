@@ -14,7 +14,7 @@ import (
 const (
 	// scanBytes is the largest number of bytes at the beginning of a text that are analyzed.
 	scanBytes = 256 << 10
-	// jumpBytes is the largest number of bytes that are analyzed after a later place with a rarer word.
+	// jumpBytes is the largest number of bytes that are analyzed from a place after scanBytes: see laterPlace.
 	jumpBytes = 64 << 10
 	// jumpWords is the largest number of words of the query that are searched in the later parts of a text.
 	jumpWords = 4
@@ -22,8 +22,8 @@ const (
 	mostMatches = 20_000
 	// mostTerms is the largest number of different terms of a query that are marked. Further terms are ignored.
 	mostTerms = 64
-	// longestHeading is the largest number of bytes in a table's heading row and the row below. A snippet shows no longer
-	// heading.
+	// longestHeading is the largest number of bytes in a table's heading row and the row below. If these rows are longer,
+	// the heading row counts as any other row.
 	longestHeading = 4 << 10
 	// leastWidth is the smallest width of a snippet in columns. A smaller wanted width counts as leastWidth.
 	leastWidth = 20
@@ -111,8 +111,8 @@ func (h *Highlighter) weigh(matches []match) []float64 {
 	return weights
 }
 
-// find returns the matches in the beginning of text. If a later place seems to have a rarer word, find returns the
-// matches around that place instead.
+// find returns the matches in the first scanBytes of text. If a rarer word seems to be after these bytes, find returns
+// the matches around that word instead.
 func (h *Highlighter) find(text string, width int) []match {
 	if len(h.terms) == 0 {
 		return nil
@@ -173,8 +173,8 @@ func headingRowEnd(text string, offset int) int {
 	return offset + strings.IndexByte(text[offset:], '\n')
 }
 
-// laterPlace returns the offset of a later place that seems to have the rarest word of the query, or -1. It looks only
-// for words that are rarer than those in matches.
+// laterPlace returns where the rarest word of the query seems to be after the first scanBytes of text. It looks only
+// for words that are rarer than those in matches. If it finds none, it returns -1.
 func (h *Highlighter) laterPlace(text string, matches []match) int {
 	most := 0.0
 	for _, m := range matches {
@@ -209,8 +209,8 @@ func runeStart(text string, i int) int {
 }
 
 // scan returns the matches in text[from:to]. width is the width of the snippet. scan first searches the text that
-// readers of Markdown see. Without a match there, it searches the text itself. If the text is not Markdown, words may
-// be next to "**" or an entity.
+// readers of Markdown see. Without a match there, it searches the text itself. The reason is that the text may not be
+// Markdown: "**" or an entity may then be next to a word.
 func (h *Highlighter) scan(text string, from, to, width int) []match {
 	read := chunk.AsRead(text[from:to])
 	matches := h.scanRead(text, from, read, width)

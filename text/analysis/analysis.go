@@ -7,7 +7,7 @@
 //     NFKC and lower case, without diacritics of Latin, Greek and Cyrillic, and without Arabic and Hebrew vowel
 //     marks. Where a stemmer needs diacritics, a query without them still finds the word.
 //   - Identifiers are kept whole and in parts: getUserName, IPv6, snake_case, v1.2.3, node.js, Get-Item, user@host,
-//     #tag, C++. The whole is the same term in small and capital letters, and takes the same positions.
+//     #tag, C++. GitHub and github have the same term for the whole, and take the same number of positions.
 //   - A word with a hyphen at a line end is found joined and in its parts.
 //   - An emoji is a word; a joined emoji is found whole and by each of its parts.
 //   - Scripts without spaces (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese) give overlapping pairs of
@@ -54,7 +54,7 @@ type Analyzer struct {
 	cache    wordCache
 }
 
-// New returns an analyzer. It fails with ErrUnknown unless Language is two lower-case letters.
+// New returns an analyzer. It returns ErrUnknown unless Language is "" or two lower-case letters.
 func New(o Options) (*Analyzer, error) {
 	if o.Language != "" && (len(o.Language) != 2 || strings.Trim(o.Language, "abcdefghijklmnopqrstuvwxyz") != "") {
 		return nil, fmt.Errorf("%w: language %q: must be two letters such as en (stemmed: %s), or empty", ErrUnknown,
@@ -120,8 +120,8 @@ type Term struct {
 	// Bare marks the additional stem of a word without its diacritics. It exists only if the word without diacritics is
 	// ASCII and has another stem. Only queries without diacritics use it.
 	Bare bool
-	// Part marks a term that phrases skip: another term has the same meaning, or the term depends on spelling. Examples
-	// are parts of a name, a whole name with hyphens, pieces around a line-end hyphen, and emoji parts.
+	// Part marks a term that phrases skip: it depends on spelling, or another term has the same meaning. Examples are
+	// parts of a name, a whole name with hyphens, pieces around a line-end hyphen, and emoji parts.
 	Part bool
 	// Over marks a part of a name that takes no position of its own, such as "hub" in GitHub. The word after the name may
 	// then have the same position.

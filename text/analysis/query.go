@@ -66,14 +66,15 @@ func (a *Analyzer) FunctionWord(word string) bool { return a.cachedTerms(word).f
 const questionWords = 8
 
 // MatchTokens returns the [Analyzer.QueryTokens] that are worth searching for when any of them may match. In a
-// question, it drops the function words of the analyzer's language, unless the question has no other words. These words
-// only favor long texts. A text with a question mark at its end is a question. So is a text that begins like a question
-// ("how do"), or has at least eight words. Any other text keeps its function words, because "how to" may be a title.
+// question, it drops the function words of the analyzer's language, because they only favor long texts. It keeps them
+// if the question has no other words. A question ends with a question mark, begins like a question ("how do"), or has
+// at least eight words. Any other text keeps its function words, because "how to" may be a title.
 func (a *Analyzer) MatchTokens(text string) []Token {
 	return a.Telling(text, a.QueryTokens(text))
 }
 
-// Telling returns the [Analyzer.MatchTokens] of text. The caller passes the [Analyzer.QueryTokens] of text as tokens.
+// Telling does what [Analyzer.MatchTokens] does, for a caller that already has the [Analyzer.QueryTokens] of text as
+// tokens. It does not change tokens.
 func (a *Analyzer) Telling(text string, tokens []Token) []Token {
 	if len(a.function) == 0 || !a.isQuestion(text) {
 		return tokens

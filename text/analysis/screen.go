@@ -21,7 +21,7 @@ type Screen struct {
 type prefixTest struct{ letters, mask uint32 }
 
 // laneTable has patterns of five bytes: the byte before a part of a word, and the part's first four bytes. Each pattern
-// belongs to a lane. If byte c fits at place n of a pattern, bit lanes*n+lane of element c is 1.
+// belongs to a lane. If byte c fits at place n of a pattern of the lane, bit lanes*n+lane of element c is 1.
 type laneTable [256]uint64
 
 const (
@@ -130,8 +130,8 @@ func mayCutWords(text string) bool {
 }
 
 // next looks for the first word at or after byte i that may have a wanted term. The result at is in or before this
-// word. If there is no such word, at is len(text). If sure is true, the word at this offset passes without a test. Byte
-// i must not be inside a word.
+// word, or is len(text) without such a word. If sure is true, the word that contains byte at passes without a test.
+// Byte i must not be inside a word.
 func (s *Screen) next(text string, i int) (at int, sure bool) {
 	state := s.lanes[' '] & (1<<lanes - 1)
 	for from := i; i < len(text)+3; i++ {
@@ -150,8 +150,8 @@ func (s *Screen) next(text string, i int) (at int, sure bool) {
 	return len(text), false
 }
 
-// wordBreak returns the last offset in i..at that is certainly not inside a word. The result is i, or an offset after
-// white space. An ASCII word contains white space only after a hyphen, perhaps with quote signs (">").
+// wordBreak returns the last offset in i..at that is certainly not inside a word. It is i, or follows white space.
+// White space after a hyphen, ">" or other white space does not count: a hyphenated word may continue there.
 func wordBreak(text string, i, at int) int {
 	for at > i && (text[at-1] != ' ' && text[at-1] != '\n' || strings.IndexByte("-> \t\r\n", text[max(i, at-2)]) >= 0) {
 		at--

@@ -22,7 +22,7 @@ type frontmatter struct {
 	properties   []sheaf.Property
 	links        []sheaf.Link // values that are wiki links
 	warnings     []sheaf.Warning
-	// useless says that the YAML has no entries. The block then counts as text of the document.
+	// useless says that the YAML has no entries or is malformed. The block then counts as text of the document.
 	useless bool
 }
 
@@ -73,8 +73,8 @@ func findFrontmatter(src string, start int) (f frontmatter, ok bool) {
 // unclosed matches the beginning of something that looks like frontmatter: the delimiter, and a key on the next line.
 var unclosed = pattern.Lazy(`^---[ \t]*(\r\n|\n|\r)[A-Za-z_][A-Za-z0-9_-]*:([ \t\r\n]|$)`)
 
-// These match values that YAML takes for comments. hashLine matches the line "tags: #one #two", and the item "- #one".
-// hashList matches a line with a list in brackets, and hashItem matches an item in it.
+// These match values that YAML takes for comments. hashLine matches a line such as "tags: #one #two" and an item such
+// as "- #one". hashList matches a line with a list in brackets, and hashItem matches an item of the list.
 var (
 	hashLine = pattern.Lazy(`(?m)^([ \t]*(?:-|[\pL\pN_][^\n:#"']*:)[ \t]+)(#[^\s#][^\n\r]*?)([ \t\r]*)$`)
 	hashList = pattern.Lazy(`(?m)^[\pL\pN_][^\n:#"']*:[ \t]*\[[^\n"']*#[^\n"']*$`)

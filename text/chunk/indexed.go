@@ -14,7 +14,7 @@ import (
 const (
 	// leastPayload is the smallest number of base64 characters that count as data. Fewer characters count as text.
 	leastPayload = 200
-	// leastRow is the smallest length of a row of base64 with several lines. The last row may be shorter.
+	// leastRow is the smallest length of a row if the base64 has several rows. Only the last row may be shorter.
 	leastRow = 40
 )
 
@@ -22,7 +22,8 @@ const (
 var base64Byte = bytesOf("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=-_%")
 
 // payloads returns the parts of text that are data instead of words, in order. These are long runs of base64, and whole
-// data addresses such as "data:image/png;base64,…". A label's definition with such an address is one part.
+// data addresses such as "data:image/png;base64,…". If a line defines a label of links with such an address, the part
+// is the whole definition.
 func payloads(text string) (parts []sheaf.Span) {
 	for from := 0; ; {
 		next := dataAddress(text, from)
@@ -34,8 +35,8 @@ func payloads(text string) (parts []sheaf.Span) {
 	}
 }
 
-// appendRuns appends to parts the long runs of base64 in text[from:to]. To skip most bytes, it reads the next leastRow
-// bytes backward. At a byte that is not base64, it stops, and goes on after this byte.
+// appendRuns appends to parts the long runs of base64 in text[from:to]. It reads the next leastRow bytes backward,
+// until a byte is not base64, and then goes on after this byte. So it skips most bytes.
 func appendRuns(parts []sheaf.Span, text string, from, to int) []sheaf.Span {
 	for from+leastRow <= to {
 		i := from + leastRow - 1
@@ -230,15 +231,15 @@ func withoutPayload(target string) string {
 	return target
 }
 
-// payloadsOf returns the ranges of data in content[of.Start:of.End], relative to of.Start. This part may begin or end
-// within data.
-func payloadsOf(content string, of sheaf.Span) []sheaf.Span {
+// payloadsOf returns the ranges of data in content[body.Start:body.End], relative to body.Start. If data begins before
+// body or ends after it, the range has only the bytes in body.
+func payloadsOf(content string, body sheaf.Span) []sheaf.Span {
 	const around = 2 * leastPayload
-	from := max(0, of.Start-around)
-	parts := payloads(content[from:min(len(content), of.End+around)])
+	from := max(0, body.Start-around)
+	parts := payloads(content[from:min(len(content), body.End+around)])
 	inside := parts[:0]
 	for _, p := range parts {
-		p = sheaf.Span{Start: max(p.Start+from-of.Start, 0), End: min(p.End+from, of.End) - of.Start}
+		p = sheaf.Span{Start: max(p.Start+from-body.Start, 0), End: min(p.End+from, body.End) - body.Start}
 		if p.Start < p.End {
 			inside = append(inside, p)
 		}
@@ -252,7 +253,7 @@ type Left struct {
 	cuts []cut
 }
 
-// cut is a place in a Left where bytes of the whole text are missing. bytes counts the missing bytes so far.
+// cut is a place in a Left where bytes of the whole text are missing. bytes counts the bytes missing here and before.
 type cut struct{ at, bytes int }
 
 // WithoutPayloads returns text without the data in it, such as base64.
@@ -286,8 +287,8 @@ func withoutParts(text string, parts []sheaf.Span) Left {
 	return Left{left.String(), cuts}
 }
 
-// At converts a position in the shorter text to the position of the same byte in the whole text. The first byte of an
-// entity's character becomes the first byte of the entity. The last of several bytes becomes the entity's last byte.
+// At converts a position in the shorter text to the position of the same byte in the whole text. If a character stands
+// for an entity, its first byte becomes the entity's first byte. The last of several bytes becomes the entity's last.
 func (l Left) At(i int) int {
 	n := sort.Search(len(l.cuts), func(k int) bool { return l.cuts[k].at > min(i, len(l.Text)-1) })
 	if n == 0 {

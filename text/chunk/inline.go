@@ -254,8 +254,8 @@ func (r *inline) htmlEnd(from int, ending string, kind int) (address string, end
 }
 
 // tag reads an HTML tag or an address at byte i, and returns the same results as angle. In some texts, tag must read
-// far behind each '<' before it knows that no tag begins there. When such failures cost several times the text's
-// length, tag stops looking.
+// far after each '<' before it knows that no tag begins there. When such reads add up to several times the text's
+// length, tag returns false without reading.
 func (r *inline) tag(i int) (address string, end int, ok bool) {
 	t := r.text
 	if r.spent > 8*len(t)+4096 {

@@ -79,8 +79,8 @@ func (r *fieldReader) add(at int, name string, v sheaf.Value) {
 // valueOfList matches one value of a list: a link, a text in quotation marks, or a text without commas.
 var valueOfList = pattern.Lazy(`^(?:(\[\[[^\[\]]+\]\]|"[^"]*")\s*(?:,\s*|$)|([^,"\[\]]+?)\s*(?:,\s+|$))`)
 
-// addAll adds the values of a field. Several values have commas between them. All of them must be links, numbers,
-// dates or texts in quotation marks, because other texts may contain commas.
+// addAll adds the values of a field. If text has commas between links, numbers, dates or texts in quotation marks, each
+// of these is a value. Any other text is one value, because it may contain commas.
 func (r *fieldReader) addAll(at int, name, text string) {
 	if i := strings.LastIndexByte(text, '^'); i > 0 && text[i-1] == ' ' && strings.IndexByte(text[i:], ' ') < 0 {
 		text = strings.TrimSpace(text[:i]) // the name of a block
@@ -282,8 +282,8 @@ func inList(src string, i int) bool {
 	return i > 0 && strings.IndexByte("-*+.)", src[i-1]) >= 0
 }
 
-// dueSigns are the signs before the day on which a task is due. In lines that continue the task, only the first sign
-// counts.
+// dueSigns are the signs before the day on which a task is due. In lines that continue a task, only the first is a
+// sign.
 var dueSigns = [...]string{"DEADLINE: <", "📅", "📆", "🗓️", "🗓", "@due(", "due: ", "due:2"}
 
 // dueDay returns the due day in a line of a task, as in 📅 2026-03-01 or DEADLINE: <2026-03-01 Sun>. more says that the

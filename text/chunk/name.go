@@ -37,10 +37,9 @@ func nameOf(chunker string, options []namedOption, slugs bool) string {
 }
 
 // Parse returns the options of the chunker with this name: see [Chunker.Name]. An index records the name, so that all
-// its documents are cut in the same way. Options that are not in the name have their defaults. If the name has tokens
-// other than words, Parse passes the name of these tokens to the function tokens. If the function or its result is nil,
-// these tokens are unknown. For unknown tokens, and for a name of another version, Parse fails with
-// sheaf.ErrUnsupported.
+// its documents are cut in the same way. Options that are not in the name have their defaults. If windows count other
+// tokens than words, Parse calls the function tokens with the name of the tokens. If the function or its result is nil,
+// these tokens are unknown. For unknown tokens, and for a name of another version, Parse returns sheaf.ErrUnsupported.
 func Parse(name string, tokens func(name string) Tokens) (Options, error) {
 	unknown := func(part string) (Options, error) {
 		return Options{}, fmt.Errorf("%w: chunker %q: %q is not known to this version", sheaf.ErrUnsupported, name, part)

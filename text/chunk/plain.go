@@ -51,7 +51,7 @@ type plainWriter struct {
 }
 
 // piece is a part of the text. If char is not 0, the piece is a run of delimiters. The field length is the number of
-// delimiters, and the first count delimiters are text.
+// delimiters. The field count is how many of them, from the first, are text.
 type piece struct {
 	text              string
 	char              byte
@@ -201,11 +201,10 @@ func flankPunctuation(r rune) bool {
 }
 
 // emphasis matches the runs in delimiters[bottom:] by the specification's algorithm, and then removes them from
-// delimiters. Runs that may still open emphasis are on a stack. A match removes all runs above the opening run.
-// searched has, for each kind of closing run, a run before which no opening run matches.
+// delimiters.
 func (w *plainWriter) emphasis(bottom int) {
-	var stack []int
-	var searched [3 * 2 * 3]int
+	var stack []int             // runs that may still open emphasis; a match removes those above the opening run
+	var searched [3 * 2 * 3]int // for each kind of closing run, a run before which no opening run matches
 	for _, d := range w.delimiters[bottom:] {
 		closer := &w.pieces[d]
 		for closer.canClose && closer.count > 0 {

@@ -103,9 +103,9 @@ func overflow(text string, limit int) int {
 	return len(text)
 }
 
-// cutAt returns where the first piece of text ends. If text has at most limit characters, it is the end of text.
-// Otherwise it is after the last blank line, line, sentence or word that fits, in this order of preference. If none
-// fits, it is at the limit.
+// cutAt returns where the first piece of text ends. A text of at most limit characters is one piece. Otherwise the
+// piece ends after the last blank line, line, sentence or word that fits, in this order. If none fits, the piece ends
+// at the limit.
 func cutAt(text string, limit int) int {
 	if hasAtMost(text, limit) {
 		return len(text)

@@ -18,7 +18,7 @@ import (
 //	y
 //	# Empty          no chunk, because no text follows; the line is text of b
 //
-// Bodies and kept heading lines together make up the file, each byte once.
+// Bodies and the heading lines of chunks together make up the file, each byte once.
 type tree struct{ githubSlugs bool }
 
 func (t tree) Name() string {
@@ -89,7 +89,7 @@ func (s *source) keptHeadings() []int {
 }
 
 // nameHierarchies sets the hierarchy of each chunk: the titles above it, then its own title. It shortens very long
-// titles. If the first heading repeats title, the title of the document, this heading is skipped.
+// titles. If the first heading repeats title, the title of the document, the hierarchies omit this heading.
 func nameHierarchies(chunks []sheaf.Chunk, parents []int, title string) {
 	repeats := len(chunks) > 1 && shortened(chunks[1].Title) == title
 	chunks[0].Hierarchy = []string{title}

@@ -141,8 +141,8 @@ type windowCut struct {
 	src    string
 	tokens []span
 	size   int // of a window, in tokens
-	// units are the indices of the tokens that begin a unit: a line or a sentence. For each unit, bounds has the end of
-	// the text before it and the start of its own text.
+	// units are the indices of the tokens that begin a unit: a line or a sentence. bounds has the range of white space
+	// before each unit.
 	units  []int
 	bounds []span
 }
@@ -202,9 +202,9 @@ func (c *windowCut) ranges() []span {
 	}
 }
 
-// nextStart returns the first token of the window that follows the window start <= number < end. That window begins
-// with the first unit in the last overlap tokens that leaves space for the unit at end. If there is no such unit,
-// nextStart returns end.
+// nextStart returns the first token of the window that follows the window start <= number < end. At most overlap tokens
+// are in both windows. The first unit in this overlap begins the next window, if there is space for the unit at end.
+// Without such a unit, nextStart returns end.
 func (c *windowCut) nextStart(start, end, overlap int) int {
 	following := len(c.tokens)
 	if i := sort.SearchInts(c.units, end+1); i < len(c.units) {
@@ -249,8 +249,8 @@ func (c *windowCut) findUnits() {
 }
 
 // stretch widens the range of bytes [from, to) in both directions until it meets a letter or a digit. The range never
-// begins before byte least. So it has all punctuation between two words, even if the tokenizer makes no tokens of some
-// marks.
+// begins before byte least. The result has all punctuation between two words, even if the tokenizer makes no tokens of
+// some marks.
 func (c *windowCut) stretch(from, to, least int) span {
 	for from > max(least, c.tokens[0].start) {
 		r, size := utf8.DecodeLastRuneInString(c.src[:from])
@@ -286,8 +286,8 @@ func (c *windowCut) endOf(token int) int {
 }
 
 // sentenceEnd returns where a sentence ends in gap, the text between two letters or digits, or -1. A sentence ends
-// after a full stop and white space, after an unspaced script's stop, or at a blank line. It also ends at a line break
-// before a mark, such as a list or heading mark.
+// after one of .!?… and white space, or after one of 。！？ and closing marks. It also ends at a blank line, or at a
+// line break before a list or heading mark.
 func sentenceEnd(gap string) int {
 	if i := strings.LastIndexAny(gap, "。！？"); i >= 0 {
 		_, size := utf8.DecodeRuneInString(gap[i:])

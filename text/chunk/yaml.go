@@ -167,7 +167,8 @@ func (r *yamlReader) key(v *ast.MappingValueNode) *token.Token {
 
 func isMerge(v *ast.MappingValueNode) bool { _, ok := v.Key.(*ast.MergeKeyNode); return ok }
 
-// mayHaveKey reports whether n, a map or a list of maps, has key or may have it. At depth 0, it returns true.
+// mayHaveKey reports whether n, a map or a list of maps, has key or may have it. It reads maps down to this depth, and
+// returns true if there are deeper maps.
 func (r *yamlReader) mayHaveKey(n ast.Node, key string, depth int) bool {
 	if depth == 0 {
 		return true

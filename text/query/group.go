@@ -344,7 +344,8 @@ func tagWords(tag string, begins bool) sheaf.TextQuery {
 	return nil
 }
 
-// withSign returns a part that has only a filter. If the sign is a dash, it negates the filter and removes the sign.
+// withSign applies the sign of a part that has only a filter. For a dash, the result has the negated filter, but
+// neither sign nor words. Otherwise the result is a.
 func (a part) withSign() part {
 	if a.sign != '-' {
 		return a

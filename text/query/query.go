@@ -347,7 +347,8 @@ func isExpression(text string) bool {
 	return len(inner) == end+1 || unicode.IsSpace(r)
 }
 
-// operand reads a word or a phrase, with the field before it. It returns them as a token, and the rest of text.
+// operand reads the word or phrase at the start of text, with its field, into t. It returns t, whose sign is already
+// set, and the rest of text. depth is the number of open brackets.
 func (p *parser) operand(t token, text string, depth int) (token, string) {
 	if isExpression(text) {
 		p.note("regular expressions do not work, their words were searched: conf* finds words with this beginning, " +
@@ -459,7 +460,7 @@ func isName(s string) bool {
 // fieldNames are the names of the built-in fields, without synonyms.
 var fieldNames = []string{"title", "heading", "tag", "path", "ext", "before", "after", "on", "date", "body", "alias"}
 
-// unknown notes that a name before a colon has no meaning.
+// unknown adds a note that name, the text before a colon in word, is no field or property.
 func (p *parser) unknown(name, word string) {
 	said := quoted(name+":") + " is no field or property here; " + quoted(word) + " was searched as words"
 	if slices.ContainsFunc(p.notes, func(n string) bool { return strings.HasPrefix(n, said) }) {

@@ -69,8 +69,8 @@ func (p *parser) value(t token) part {
 	return out
 }
 
-// checkWildcards notes a star before the end of a word, and a question mark within a word. It ignores question marks in
-// a word with an equals sign, which is an address.
+// checkWildcards adds a note about a star before the end of a word, or a question mark within a word. A word with an
+// equals sign is an address, in which question marks get no note.
 func (p *parser) checkWildcards(t token) {
 	i := strings.IndexAny(t.text, "*?")
 	if t.kind == tokenPhrase || i < 0 || !hasLetter(t.text[i:]) {
@@ -314,7 +314,7 @@ func comparison(text string) (op, value string) {
 }
 
 // compare returns the filter for a comparison with a range of values, such as all moments of a day. first and last are
-// the smallest and the largest value of the range.
+// the smallest and the largest value of the range. The signs < and >= compare with first, the signs > and <= with last.
 func compare(column, op string, first, last sheaf.Value) sheaf.Filter {
 	switch op {
 	case ">":
@@ -352,7 +352,7 @@ func (p *parser) date(t token) part {
 }
 
 // dated returns the filter for the comparison op with the range of dates from <= date < to. The signs "" and "=" select
-// the dates in the range.
+// the dates in the range. For other signs, see compare.
 func dated(column, op string, from, to time.Time) sheaf.Filter {
 	if op == "" || op == "=" {
 		return sheaf.Range{Column: column, Min: sheaf.DateValue(from), Max: sheaf.DateValue(to), MaxOpen: true}
@@ -360,8 +360,8 @@ func dated(column, op string, from, to time.Time) sheaf.Filter {
 	return compare(column, op, sheaf.DateValue(from), sheaf.DateValue(to.Add(-time.Millisecond)))
 }
 
-// dates converts a year, month, day, minute, second, or a time ago to the range from <= time < to. All are times of the
-// clock in the document's own zone, stored as UTC: see [sheaf.Clock]. ok is false for other texts.
+// dates converts a year, month, day, minute, second, or age such as 7d to the range from <= time < to. Both are times
+// of the clock in the document's own zone, stored as UTC: see [sheaf.Clock]. ok is false for other texts.
 func dates(s string, now time.Time) (from, to time.Time, ok bool) {
 	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
 	switch strings.ToLower(s) {

@@ -120,8 +120,8 @@ type Document struct {
 	Chunks []Chunk
 }
 
-// Part returns the chunk with this ID, or nil. The chunk belongs to d. If a document was cut into pieces, its own ID
-// names no piece. Part then returns a new chunk that covers all pieces.
+// Part returns the chunk with this ID, or nil. The chunk belongs to d. If a document was cut into pieces, no piece has
+// the ID of the document. For this ID, Part returns a new chunk that covers all pieces.
 func (d *Document) Part(id ID) *Chunk {
 	for i := range d.Chunks { // no copies, because chunks are large
 		if d.Chunks[i].ID == id {
@@ -258,9 +258,9 @@ func (o *Outline) Node(id ID) *Node {
 	return nil
 }
 
-// NodeIn returns the node with this ID, or nil. outline returns the outline of a document. Callers share the node and
-// must not change it. NodeIn first takes the part of id before the last '#' as the document, because most IDs name a
-// section. If this finds no node, NodeIn takes the whole id as the document.
+// NodeIn returns the node with this ID, or nil. The function outline returns the outline of a document, or nil. Callers
+// share the node and must not change it. NodeIn first takes the part of id before the last '#' as the document, because
+// most IDs name a section. If this finds no node, NodeIn takes the whole id as the document.
 func NodeIn(outline func(ID) *Outline, id ID) *Node {
 	if hash := strings.LastIndexByte(string(id), '#'); hash >= 0 {
 		if o := outline(id[:hash]); o != nil {

@@ -37,7 +37,7 @@ const (
 	KindName       = "name"           // how well the query names the document or the heading: of, name
 	KindEqual      = "equal_name"     // a name equals the query: of (title, alias, file name or heading)
 	KindPairs      = "word_pairs"     // words of the query side by side: pairs
-	KindRecency    = "recency"        // the age of the document: date, absent when it has none
+	KindRecency    = "recency"        // the age of the document: date, if the document has one
 	KindLevel      = "heading_level"  // the level of the heading: level
 	KindProperty   = "property"       // a number among the document's properties: name, number
 	KindPinned     = "pinned"         // raised above the others
@@ -46,7 +46,7 @@ const (
 	KindRepetition = "repetition"     // similar to a hit above
 )
 
-// Explanation is a number with the reasons for it. It is a tree: the values of Parts combine to Value.
+// Explanation is a number with the reasons for it. It is a tree: Combine says how the values of Parts give Value.
 type Explanation struct {
 	Label   string           `json:"label"`             // the number in a few words, for people
 	Value   float64          `json:"value"`             // the number

@@ -140,7 +140,7 @@ func (f Range) Match(c Columns) bool {
 	})
 }
 
-// Kind returns the kind of the bounds. ok is false without bounds, or for bounds of two kinds. f then matches nothing.
+// Kind returns the kind of the bounds. If f has no bounds, or bounds of two kinds, ok is false and f matches nothing.
 func (f Range) Kind() (kind Kind, ok bool) {
 	switch {
 	case f.Min.IsZero():

@@ -95,7 +95,7 @@ type summary struct {
 
 type reasonGroup struct {
 	share float64
-	// before is the text of the reason before its words.
+	// before is the part of the reason's text before the words.
 	before string
 	words  []weighedWord
 	common bool // some words are too common to be named

@@ -28,7 +28,7 @@ type Embedder interface {
 type WindowEmbedder interface {
 	Embedder
 	// AppendWindows appends the vectors of windows of body to dst, in order. These rules define the windows:
-	//   - starts has the positions of the words in body.
+	//   - starts has the byte positions of the words in body.
 	//   - A window has size words and starts stride words after the previous window; stride is 1..size.
 	//   - The last window ends with the body and may be shorter.
 	//   - The vector of a window is the vector of two lines: heading and the window.

@@ -78,7 +78,8 @@ func licenses(out *bufio.Writer, heading, dir string) error {
 	return nil
 }
 
-// goTool runs the go command for an operating system and returns its output. With "", it runs for this machine.
+// goTool runs the go command and returns its output. The command works for the operating system called system. If
+// system is "", it works for this machine.
 func goTool(system string, args ...string) (string, error) {
 	cmd := exec.Command("go", args...)
 	if system != "" {

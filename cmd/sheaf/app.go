@@ -177,7 +177,7 @@ type errorJSON struct {
 	ExitCode int    `json:"exit_code"`
 }
 
-// asksJSON reports whether the arguments contain --json or --jsonl. It needs no parsed arguments.
+// asksJSON reports whether the arguments contain --json or --jsonl. It works before the arguments are parsed.
 func asksJSON(args []string) bool {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args = args[:i]
@@ -187,7 +187,7 @@ func asksJSON(args []string) bool {
 	})
 }
 
-// withHint adds advice to an error. The program prints the advice on a line of its own.
+// withHint adds advice to err, which must not be nil. The program prints the advice on a line of its own.
 func withHint(err error, format string, args ...any) error {
 	return collection.Hint(err, format, args...)
 }
@@ -222,13 +222,13 @@ func isYes(answer string) bool {
 	return strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes")
 }
 
-// contextReader is standard input. Its Read returns when ctx ends, because a plain read would wait on after a signal.
+// contextReader is standard input. Its Read returns when ctx ends. A plain read would continue to wait after a signal.
 type contextReader struct {
 	ctx   context.Context
 	input io.Reader
 }
 
-// Read implements [io.Reader]. It drops input that arrives after ctx ended.
+// Read implements [io.Reader]. When ctx ends, Read returns the error of ctx, and drops input that arrives later.
 func (a contextReader) Read(p []byte) (int, error) {
 	type read struct {
 		n   int

@@ -172,8 +172,8 @@ func (r *chunksRun) run(cmd *cobra.Command, args []string) (err error) {
 }
 
 // chunksRoot returns the absolute root folder; paths in identifiers are relative to it. The root is the value of the
-// flag root. Without this flag, it is the argument if the only argument is a folder, else the current folder. For a
-// single file outside the current folder, the root is the file's folder.
+// flag root. Without this flag, a single argument may decide. If it is a folder, this folder is the root. If it is a
+// file outside the current folder, the root is the file's folder. In all other cases, the root is the current folder.
 func chunksRoot(args []string, root string) (string, error) {
 	if root != "" || len(args) != 1 {
 		return collection.RealFolder(root)
@@ -353,7 +353,8 @@ type verifiedJSON struct {
 	Skipped []collection.Skip `json:"skipped"` // the files that were not cut
 }
 
-// end prints the findings of --verify, then the skipped files.
+// end prints the findings of --verify, and returns an error if --verify found wrong chunks. Otherwise it prints the
+// skipped files, and returns errUnread if the run could not read some files.
 func (r *chunksRun) end() error {
 	if r.verify {
 		err := r.print(verifiedJSON{Schema: "sheaf.chunks-verify/1", Files: r.files, Chunks: r.chunks,

@@ -50,8 +50,8 @@ var fileFlags = []string{"dataset", "html", "plot", "qrels", "queries", "report"
 // commandsWithoutFiles lists the commands whose arguments are not files or folders.
 var commandsWithoutFiles = []string{"sheaf search", "sheaf key add", "sheaf profile new"}
 
-// completeValues completes each flag and argument of a command and its subcommands, unless it has a completion already.
-// Without a completion, shells offer file names.
+// completeValues adds completions to the flags and arguments of a command and its subcommands. It adds none where a
+// value is a file, because shells then offer file names. Existing completions stay.
 func (a *app) completeValues(cmd *cobra.Command) {
 	values := map[string]cobra.CompletionFunc{
 		"profile": completeProfiles,

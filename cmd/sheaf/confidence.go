@@ -211,7 +211,7 @@ func qualityCells(q *confidence.Quality) []string {
 		share(q.Found.Answerable, q.Found.Queries), share(q.Unanswerable.Answerable, q.Unanswerable.Queries)}
 }
 
-// share formats part/whole in percent.
+// share formats part/whole in percent. It returns "-" if whole is 0.
 func share(part, whole int) string {
 	if whole == 0 {
 		return "-"

@@ -394,9 +394,9 @@ func sensitive(file string) (content []byte, found []string, err error) {
 	return content, found, err
 }
 
-// checkNamed returns an error if value names a missing profile or an invalid address, because every later command would
-// fail. If everywhere is true, the setting applies to all folders. In this case, checkNamed also refuses an address
-// with a place in the store: see errOnePlace.
+// checkNamed checks a value for the key profile or store, and accepts every value for other keys. It returns an error
+// for a missing profile or an invalid address, because every later command would fail. For a setting of all folders
+// (everywhere), it also refuses an address with a place: see errOnePlace.
 func checkNamed(key, value string, everywhere bool) error {
 	var err error
 	var t *storeurl.Target

@@ -177,21 +177,21 @@ func (a *app) checkGiven(folder string, c *config.Config, o *copyOptions) error 
 	return nil
 }
 
-// copyGiven copies documents that came over HTTP into the store of the session into, and returns their number. Without
-// the flag --given, it copies nothing and prints a note about the documents that stay in the old store.
-func (a *app) copyGiven(ctx context.Context, into *session, o *copyOptions) (int, error) {
+// copyGiven copies documents that came over HTTP into the store of the session target, and returns their number.
+// Without the flag --given, it copies nothing and prints a note about the documents that stay in the old store.
+func (a *app) copyGiven(ctx context.Context, target *session, o *copyOptions) (int, error) {
 	from := cmp.Or(o.from, a.config.Store.URL, collection.EngineStore)
-	dir, err := a.placeOf(into.Base, "--from", from)
-	if err != nil || dir == into.Where.Dir {
+	dir, err := a.placeOf(target.Base, "--from", from)
+	if err != nil || dir == target.Where.Dir {
 		return 0, err
 	}
 	if o.given {
-		ids, err := into.TakeGiven(ctx, dir)
-		return len(ids), into.Advise(err)
+		ids, err := target.TakeGiven(ctx, dir)
+		return len(ids), target.Advise(err)
 	}
-	ids, err := collection.LeftBehind(dir, into.Where.Dir)
+	ids, err := collection.LeftBehind(dir, target.Where.Dir)
 	if err == nil && len(ids) > 0 {
-		a.notice("%s", collection.LeftBehindText(ids, into.Base.Root, from, o.to))
+		a.notice("%s", collection.LeftBehindText(ids, target.Base.Root, from, o.to))
 	}
 	return 0, err
 }
@@ -363,7 +363,8 @@ func writeState(file string, state copyState) error {
 	return vfs.WriteFile(file, data, 0)
 }
 
-// copyState reads the progress of an earlier copy. It returns an error if the index has documents from another source.
+// copyState returns the progress of an unfinished copy from the same source. Without such a copy, it returns a state
+// without progress, or an error if the index already has documents.
 func (s *session) copyState(from string) (copyState, error) {
 	state := copyState{From: from}
 	data, err := os.ReadFile(filepath.Join(s.Where.Dir, copyStateName))

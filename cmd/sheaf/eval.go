@@ -386,8 +386,8 @@ func boundsOf(texts []string, measures *[]metric.Measure) ([]minimum, error) {
 	return out, nil
 }
 
-// checkBounds prints each measure of a data set's first column that is below its bound. If it printed a measure, it
-// returns an error with exit status 1.
+// checkBounds checks the first column of each data set, and prints each measure that is below its minimum. If it
+// printed a measure, it returns an error with exit status 1.
 func (a *app) checkBounds(bounds []minimum, reports []*eval.Report) error {
 	failed := false
 	for _, r := range reports {

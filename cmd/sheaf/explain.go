@@ -210,8 +210,8 @@ func (s *session) printSteps(out *explainJSON) {
 	s.printTable(rows)
 }
 
-// stepPlace names the branch of a step for people. For a step after the fusion, branch is "", and the name is "all".
-// first says that the step is in the first of two phases.
+// stepPlace names the branch of a step for people. For a step after the fusion, branch is "", and the name is "all". If
+// first is true, the name begins with "first phase".
 func stepPlace(branch string, first bool) string {
 	if branch == "" {
 		branch = "all"

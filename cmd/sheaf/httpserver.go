@@ -62,7 +62,7 @@ func (s *httpServer) setHandler(handler http.Handler) {
 	}
 }
 
-// wait returns when ctx ends. If the server ends earlier, wait returns the server's error.
+// wait returns nil when ctx ends. If the server ends earlier, wait returns the server's error.
 func (s *httpServer) wait(ctx context.Context) error {
 	select {
 	case err := <-s.ended:

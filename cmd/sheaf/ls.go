@@ -96,8 +96,9 @@ func (s *session) list(long, null bool) error {
 	return err
 }
 
-// printDocuments writes a line for each document: its path, or with long also size, date, chunks and title. With null,
-// it writes file names, each ended by a zero byte, and no documents without a file.
+// printDocuments writes a line for each document: its path. If long is true, the line also has size, date, chunks and
+// title. If null is true, it writes only documents that have a file: the file's name and a zero byte. With --jsonl, it
+// writes JSON instead.
 func (s *session) printDocuments(documents []documentJSON, long, null bool) error {
 	rows := [][]string{}
 	for _, d := range documents {
@@ -127,8 +128,8 @@ func (s *session) printDocuments(documents []documentJSON, long, null bool) erro
 }
 
 // modifiedTime returns the time when a document's file changed, or "" if the time is unknown. at is the time in the
-// catalog, or 0. The catalog has no time for a file that changed just before indexing, because another change could
-// have that time.
+// catalog. It is 0 for a file that changed just before indexing, because another change could have the same time. For
+// 0, modifiedTime reads the time of the file, or takes the date that came with a given text.
 func (s *session) modifiedTime(doc *sheaf.Document, at int64) string {
 	t := time.Unix(0, at)
 	if at == 0 {

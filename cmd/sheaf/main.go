@@ -25,8 +25,8 @@ const exitInterrupted = 130
 // errNothing ends a command without results. The exit status is 1, and no message is printed.
 var errNothing = errors.New("nothing found")
 
-// run runs the program. A first signal cancels the context, and the command stops at the next safe point between two
-// commits. A second signal ends the process at once.
+// run runs the program and returns the exit status. A first signal cancels the context, and the command stops at the
+// next safe point between two commits. A second signal ends the process at once.
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

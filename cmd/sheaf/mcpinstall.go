@@ -177,8 +177,9 @@ func lastingProgram(program string, look func(string) (string, error)) (string, 
 	return program, true
 }
 
-// askToChange shows a change and asks the user whether to make it. It reads the reply from answers, and returns true
-// for yes. With yes, it does not ask and returns true. For a change without effect it returns false.
+// askToChange shows a change and asks the user whether to make it. It reads the user's reply from answers, and returns
+// whether the user agrees. If the parameter yes is true, it does not ask and returns true. For a change without effect
+// it always returns false.
 func (a *app) askToChange(to *assistant.Assistant, c *assistant.Change, answers *bufio.Reader, yes bool) (bool, error) {
 	file := wording.Clean(c.File)
 	if !c.Changes() {

@@ -28,7 +28,7 @@ func (a *app) finder(c *config.Config) location.Finder {
 }
 
 // workFolder returns the folder that a command works on, which is usually the parameter folder. With --index but
-// without --in, it is the folder of that index, unless the parameter folder is inside it.
+// without --in, workFolder returns the root folder of the index, unless folder is below this root.
 func (a *app) workFolder(folder string) string {
 	if a.index != "" && a.in == "" {
 		if r, err := location.ReadRecord(a.index); err == nil {
@@ -92,7 +92,8 @@ const (
 )
 
 // openIndex opens the index for folder, whose place is the parameter where. If o asks for an update, openIndex updates
-// the index. Before openIndex writes, it calls check, unless check is nil.
+// the index. If check is not nil, openIndex calls check before it writes, and returns the error of check. If the index
+// at where excludes folder, and o.Make is true, openIndex opens the folder's own index.
 func (a *app) openIndex(ctx context.Context, folder string, where location.Location, o openOptions,
 	check func(*session) error) (*session, error) {
 	s := a.newSession(folder, where)

@@ -132,8 +132,8 @@ func plainly(e sheaf.Explanation) sheaf.Explanation {
 	return e
 }
 
-// joinLabels joins the labels of a step and of its only part, because the two show one number. The result keeps a rank,
-// a term in quotes, and the "#slug" that names a passage.
+// joinLabels returns one label for a step and its only part, because the two show one number. Usually this is the label
+// of the step. From both labels, the result keeps a rank, a term in quotes, and the "#slug" of a passage.
 func joinLabels(outer, inner string) string {
 	ranked, term := strings.HasPrefix(outer, "rank "), strings.Contains(inner, `"`)
 	slug := strings.LastIndexByte(outer, '#')

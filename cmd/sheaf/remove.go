@@ -35,7 +35,7 @@ before the colon.`,
 	return a.withJSON(cmd)
 }
 
-// otherFolders returns the folders of the index, except those that names lists. It returns an error if names lists an
+// otherFolders returns the folders of the index except the folders in names. It returns an error if names has an
 // unknown folder or the main folder.
 func (s *session) otherFolders(names []string) ([]catalog.Tree, error) {
 	trees := s.Trees()

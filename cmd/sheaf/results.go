@@ -149,8 +149,8 @@ func standsFor(list []constituentJSON) string {
 	return "stands for " + strings.Join(titles, ", ")
 }
 
-// headingPath joins titles with ›, the last title in bold. If the path has more columns than room, it cuts the path on
-// the left. It also returns the width.
+// headingPath joins titles with ›, the last title in bold. If text would take more than room columns, headingPath
+// removes titles on the left, but not the last title. width is the number of columns of text.
 func (a *app) headingPath(hierarchy []string, room int) (text string, width int) {
 	const separator = " › "
 	titles := make([]string, len(hierarchy))

@@ -301,8 +301,8 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 	return withHint(invalid, "see: %s --help", cmd.CommandPath())
 }
 
-// arguments returns a check of arguments that accepts what rule accepts. Its error wraps sheaf.ErrInvalid, names the
-// missing arguments and shows the usage of the command.
+// arguments returns a check that accepts the same arguments as the check rule. Its error wraps sheaf.ErrInvalid, names
+// the missing arguments and shows the usage of the command.
 func arguments(rule cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if rule(cmd, args) == nil {

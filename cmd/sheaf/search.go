@@ -81,7 +81,7 @@ func (a *app) addSearchFlags(f *pflag.FlagSet, o *searchOptions) {
 	f.BoolVar(&a.jsonl, "jsonl", false, "print one JSON object for each result")
 }
 
-// addRankingFlags adds the flags that choose a ranking and its length.
+// addRankingFlags adds the flags that choose the profile, its parameters and the number of results.
 func addRankingFlags(f *pflag.FlagSet, set *[]string) {
 	f.IntP("limit", "n", 0, "number of results")
 	f.StringP("profile", "p", "", "ranking profile (see: sheaf profile list)")

@@ -99,7 +99,7 @@ func (s *session) file(tree, docPath string) string {
 }
 
 // relative returns the path of a document for people. It is relative to the searched folder for files in it, and
-// absolute for files of added folders. For a given document it is "tree:path". The spelling is the same as in IDs.
+// absolute for files of added folders. Without a file it is "tree:path". The spelling is the same as in IDs.
 func (s *session) relative(tree, docPath string) string {
 	return sheaf.PathText(s.exactName(tree, docPath))
 }
@@ -332,7 +332,8 @@ func (s *session) checkProfile(set []string) error {
 	return (&search.Searcher{Backend: s.Backend, Store: s.StoreInErrors()}).CheckStore(plan)
 }
 
-// plan returns the plan of the profile in force. It fails if the plan cannot give as many results as the limit.
+// plan returns the plan of the profile in force. If the user set a limit, it returns an error for a plan that cannot
+// give so many results.
 func (s *session) plan(set []string) (*profile.Plan, error) {
 	p, parameters, err := s.profileOf(set)
 	if err != nil {

@@ -25,7 +25,7 @@ import (
 )
 
 // configuredStore returns the server that the setting store names. It returns nil if the setting is empty or names the
-// engine of this program.
+// engine of this program. If the address lacks a place, [storeurl.Parse] makes it from name.
 func (a *app) configuredStore(name string) (*storeurl.Target, error) {
 	o := a.config.Store
 	if o.URL == "" || o.URL == collection.EngineStore {
@@ -84,8 +84,8 @@ const (
 	// queryTimeout is the longest time that a query waits for a model server. In this time, a server can load a model and
 	// embed one short text.
 	queryTimeout = 5 * time.Second
-	// hastyBatch is the number of passages in one request to a model server with collection.Hasty. The server embeds so
-	// few passages in about the time of one query.
+	// hastyBatch is the largest number of passages in one request of a client with the patience collection.Hasty. The
+	// server embeds so few passages in about the time of one query.
 	hastyBatch = 16
 	// serverRest is the time for which queries do not ask the model server after a failure.
 	serverRest = 30 * time.Second

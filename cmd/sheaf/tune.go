@@ -297,8 +297,8 @@ func searched(p *profile.Profile, named []string) ([]tune.Parameter, error) {
 	return out, nil
 }
 
-// taste lists parameters that tune changes only if the user names them. These parameters limit how many results are
-// shown or retrieved, or each new value costs calls of a model server.
+// taste lists parameters that tune changes only if the user names them. Most of these parameters limit how many results
+// are shown or retrieved. For the others, each new value costs calls of a model server.
 var taste = []string{"per_document", "pool", "multiplier", "chunk_top_k", "candidates", "rerank_count", "window", "top",
 	"rerank", "hyde"}
 

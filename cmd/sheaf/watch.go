@@ -87,8 +87,8 @@ type watchJSON struct {
 	Error   string            `json:"error,omitempty"` // why the run failed
 }
 
-// printChanges prints the changes of an indexing run, or err if the run failed. A run without changes prints nothing,
-// except the first run, which it reports to people.
+// printChanges prints the changes of an indexing run, or err if the run failed. It prints a run without changes only if
+// first is true, and only for people.
 func (s *session) printChanges(report *ingest.Report, err error, first bool) {
 	s.NoteFolders(report)
 	if err == nil && !report.Changes() && (s.json || !first) {

@@ -205,8 +205,9 @@ type conditional struct {
 	None string `header:"If-None-Match" pattern:"@seen" doc:"The caller's ETag; 304 if still current."`
 }
 
-// answerWithETag returns an answer with an ETag, so that the client can cache it. none is the header If-None-Match. The
-// tag is weak, because a compressed answer has the same tag as an uncompressed one.
+// answerWithETag returns an answer with an ETag, so that the client can cache it. If the parameter none, the header
+// If-None-Match, has the tag, the status becomes 304. The tag is weak, because a compressed answer has the same tag as
+// an uncompressed one.
 func (c *call) answerWithETag(none string, body []byte) *raw {
 	sum := sha256.Sum256(body)
 	tag := fmt.Sprintf(`W/"%x"`, sum[:8])
@@ -222,8 +223,8 @@ type readyGet struct {
 	Verbose bool `query:"verbose" doc:"Also list the collections; needs the scope search."`
 }
 
-// ready returns "ok", or a problem if a collection cannot answer. verbose adds a line for each collection. Any caller
-// may ask. Only callers with the scope search see names, and only callers with the scope admin see reasons.
+// ready returns "ok", or a problem if a collection cannot answer. Any caller may ask. If verbose is true, callers with
+// the scope search also get a line for each collection. Only callers with the scope admin see reasons.
 func (c *call) ready(ctx context.Context, verbose bool) (*raw, error) {
 	if c.api.o.SignOn == nil {
 		if _, err := c.api.o.Keys.Any(); err != nil { // no caller gets in

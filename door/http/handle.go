@@ -354,7 +354,7 @@ func zipped(h http.Handler) http.Handler {
 }
 
 // send encodes the whole answer and then sends it. So if encoding fails, the client still gets a problem. media is the
-// content type of a raw answer.
+// content type of a raw answer. began is the time when the request began.
 func send(w http.ResponseWriter, c *call, media string, out any, began time.Time) error {
 	h := w.Header()
 	h.Set("Content-Type", cmp.Or(media, "application/json"))

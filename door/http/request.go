@@ -40,7 +40,7 @@ var traceparent = regexp.MustCompile(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16
 const traceFlags = 0b11
 
 // traceOf returns the header traceparent for an answer: the trace of the request, with a new span for this server. If
-// the request has no trace, it returns "".
+// the request has no valid trace, it returns "".
 func traceOf(req *http.Request) string {
 	given := req.Header.Values("Traceparent")
 	if len(given) != 1 {

@@ -266,8 +266,8 @@ func (o *getOut) take(p *collection.Part, left *float64) part {
 	return one
 }
 
-// listed appends an item to a list, and subtracts its price from *left, the tokens that remain. It returns 0. If the
-// price is above *left, it appends nothing and returns 1.
+// listed appends an item to a list, and subtracts its price from *left, the tokens that remain. If the price is above
+// *left, it appends nothing. listed returns the number of omitted items: 0 or 1.
 func listed[T ~string](list *[]T, one T, price float64, left *float64) int {
 	if price > *left {
 		return 1
@@ -277,7 +277,8 @@ func listed[T ~string](list *[]T, one T, price float64, left *float64) int {
 	return 0
 }
 
-// next returns the name with which get reads count lines of the passage's document, beginning at line.
+// next returns a name for the tool get: the name of a part of the passage's document. The part begins at line and has
+// count lines.
 func (o *getOut) next(p *collection.Part, line, count int) string {
 	return fmt.Sprintf("%s:%d:%d", shownID(o.Collection, p.Doc), line, count)
 }

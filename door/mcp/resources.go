@@ -40,8 +40,8 @@ func parseURI(text string) (collection string, id sheaf.ID, ok bool) {
 	return collection, sheaf.ID(decoded), err == nil
 }
 
-// intendedURI returns the URI that a client meant. Some clients decode a part of the URI. Others write the name of the
-// collection in lower case.
+// intendedURI corrects the URI of a client. Some clients decode a part of the URI. Others write the name of the
+// collection in lower case. If text is no URI of this server, intendedURI returns text.
 func (s *server) intendedURI(text string) string {
 	collection, id, ok := parseURI(text)
 	if !ok {

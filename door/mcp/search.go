@@ -146,7 +146,7 @@ func (s *server) context(ctx context.Context, in contextIn) (*searchOut, error) 
 }
 
 // answer calls find, and packs the results into an answer with structured content and a text. Both forms are complete,
-// because some assistants show only one of them to a model. See header for words.
+// because some assistants show only one of them to a model. For the parameter words, see [textWriter.header].
 func (s *server) answer(ctx context.Context, query string, in answerIn, words bool,
 	find func(context.Context, *collection.Reader) (*collection.Answer, error)) (*searchOut, error) {
 	if _, err := budgetOf(in.Budget); err != nil {
@@ -199,8 +199,8 @@ func linkOf(r *result) *sdk.ResourceLink {
 	return &sdk.ResourceLink{URI: r.URI, Name: string(r.ID), Title: oneLine(r.Breadcrumb), MIMEType: markdownType}
 }
 
-// header writes the number of results and the notes. words is true if out.Query is the caller's text, and false if
-// out.Query is the name of a passage. If words is true and nothing was found, header suggests other words.
+// header writes the number of results and the notes. The parameter words says that out.Query is the caller's text, not
+// the name of a passage. If words is true and nothing was found, header suggests other words.
 func (w *textWriter) header(out *searchOut, words bool) {
 	results := "results"
 	if len(out.Results) == 1 {
@@ -228,8 +228,8 @@ func (w *textWriter) header(out *searchOut, words bool) {
 	}
 }
 
-// searchContent writes an answer with details as text. If linked is true, each result gets a link. See header for
-// words.
+// searchContent writes an answer with details as text. If linked is true, each result gets a link. For the parameter
+// words, see [textWriter.header].
 func searchContent(out *searchOut, linked, words bool) []sdk.Content {
 	var w textWriter
 	w.header(out, words)

@@ -13,7 +13,7 @@ import (
 // These limit the cost of rendering. Without limits, the library would need minutes and gigabytes for some small texts.
 // A usual document costs a thousandth of the limits.
 const (
-	// maxIntricacy limits the estimated time: it is about half a second. The time grows with these numbers:
+	// maxIntricacy limits the estimated time to about half a second. The estimate grows with these numbers:
 	//   - the square of a paragraph's marks, and of its link definitions
 	//   - the square of a line's quotes and lists
 	//   - the square of the pipes in a table's code
@@ -21,8 +21,8 @@ const (
 	//   - rows times columns of a table
 	//   - the length of the text in which the renderer searches for the end of a mark and finds none
 	maxIntricacy = 150_000_000
-	// maxOpen limits the estimated memory: it is about 200 MB. The estimate is the sum of open lists and quotes of all
-	// lines.
+	// maxOpen limits the estimated memory to about 200 MB. The estimate is the number of open lists and quotes, summed
+	// over all lines.
 	maxOpen = 2_000_000
 )
 

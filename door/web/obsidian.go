@@ -36,7 +36,7 @@ func obsidianBlocks() []util.PrioritizedValue {
 	return []util.PrioritizedValue{util.Prioritized(footnoteParser{}, 900), util.Prioritized(fencedParser{}, 850)}
 }
 
-// inlineParser calls parse at each character of a line that is in signs.
+// inlineParser calls the function parse at each character that is in signs.
 type inlineParser struct {
 	signs string
 	parse func(block text.Reader, pc parser.Context) ast.Node

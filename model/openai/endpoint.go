@@ -80,8 +80,8 @@ func (r *outage) learn(fault error) {
 	r.failed.Store(&silence{fault, time.Now().Add(r.length)})
 }
 
-// open checks the address, adds path to it when path is missing, and sets defaults. what is the prefix of a setting's
-// name in errors, for example "chat ". Errors wrap ErrConfig.
+// open checks the address and sets defaults. If the address does not end with path, open appends path. what is the
+// prefix of a setting's name in errors, for example "chat ". Errors wrap ErrConfig.
 func (e endpoint) open(what, path string) (*endpoint, error) {
 	u, err := url.Parse(e.URL)
 	switch {
@@ -148,7 +148,8 @@ func redact(address string) string {
 	return address
 }
 
-// call sends asked as JSON, and returns what read makes of the answer. It repeats the request as [endpoint.post] does.
+// call sends the parameter asked as JSON. It passes the answer to the function read, and returns the result of read. It
+// repeats the request as [endpoint.post] does.
 func call[T any](ctx context.Context, e *endpoint, asked map[string]any,
 	read func(data []byte) (T, error)) (out T, err error) {
 	body, err := json.Marshal(asked)
@@ -298,9 +299,9 @@ func closes(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || ok && (op.Op == "read" || op.Op == "write")
 }
 
-// causeOfStatus returns the cause of a refusal, from its status and answer. Statuses of server errors may have a text
-// as cause. llama.cpp and Ollama answer a long text with status 500. If a text breaks a server behind a proxy, the
-// proxy answers with status 502.
+// causeOfStatus returns the cause of a refusal, from its status and answer. A text may also be the cause if the status
+// means an error of the server. For example, llama.cpp and Ollama answer a long text with status 500. If a text breaks
+// a server behind a proxy, the proxy answers with status 502.
 func causeOfStatus(status int, data []byte) cause {
 	switch status {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:

@@ -117,8 +117,8 @@ func (e *Embedder) Model() string {
 // Dims implements model.Embedder.
 func (e *Embedder) Dims() int { return e.o.Dims }
 
-// Embed implements model.Embedder. If the server refuses a text or fails on it, Embed returns the vector of the
-// text's start. A passage whose start the server refuses too gets a nil vector. Errors wrap ErrUnavailable.
+// Embed implements model.Embedder. If the server refuses a text or fails on it, Embed returns the vector of the text's
+// start. If it refuses the start too, a passage gets a nil vector, and a query an error. Errors wrap ErrUnavailable.
 func (e *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []string) ([][]float32, error) {
 	prefix, at := e.o.PassagePrefix, e.at
 	if purpose == model.Query {
@@ -149,10 +149,10 @@ func (e *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []str
 const shortest = 200
 
 // batch embeds texts. If the server refuses the texts together, batch tries each half of the list. So one bad text does
-// not prevent the vectors of the other texts. If the texts take too long, batch tries each text separately. If the
-// server refuses a single text, batch tries the start of the text. A passage whose start is refused too gets a nil
-// vector. If a text may have broken the server, batch first embeds a plain word. If the server fails on the word too,
-// batch returns the first error.
+// not prevent the vectors of the other texts. If the answer takes too long, batch tries each text separately. If the
+// server refuses a single text, batch tries the start of the text. If the server refuses the start too, a passage gets
+// a nil vector, and a query gets an error. If a text may have broken the server, batch first embeds a plain word. If
+// the server fails on the word too, batch returns the first error.
 func (e *Embedder) batch(ctx context.Context, at *endpoint, purpose model.Purpose,
 	texts []string) ([][]float32, error) {
 	vectors, err := e.request(ctx, at, texts)

@@ -4,9 +4,13 @@ import "golang.org/x/sys/cpu"
 
 var hasAVX2 = cpu.X86.HasAVX2
 
+// addRowsAVX2 is [addRows] with AVX2. n is the number of pieces, and dims is the length of dst, a multiple of 64.
+//
 //go:noescape
 func addRowsAVX2(dst *float32, rows, scales *byte, pieces *int32, n, dims int, weight float32)
 
+// addHalvesAVX2 is [addHalves] with AVX2. n and dims are as in addRowsAVX2.
+//
 //go:noescape
 func addHalvesAVX2(dst *float32, rows, scales *byte, pieces *int32, n, dims int, weight float32)
 

@@ -113,8 +113,8 @@ func normalize(v []float32) bool {
 
 // Knows reports whether the model knows a query. For unknown texts the nearest passages are arbitrary. If the encoder
 // chooses the table of other languages, the text is known. The encoder chooses the English table for English, and also
-// for unknown languages. Such a text is known if more than half of its pieces are ASCII with at least two characters.
-// These rules decide which pieces count:
+// for unknown languages. With the English table, a text is known if most of its pieces are ASCII with at least two
+// characters. These rules decide which pieces count:
 //   - Marks, digits and single letters, as in "chapter 5", do not count.
 //   - A name with digits and underscores, for example ERR_4096, counts as one unknown piece.
 func (e *encoder) Knows(text string) bool {

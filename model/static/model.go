@@ -104,7 +104,8 @@ func (p *parts) take(size int) []byte {
 	return part
 }
 
-// end returns an error unless the part last ends where the checksum begins.
+// end returns an error unless the last part ends where the checksum begins. The parameter last is this part, or nil
+// when the file was too short.
 func (p *parts) end(last []byte) error {
 	if last == nil || p.pos != len(p.data)-4 {
 		return fmt.Errorf("%w: %d bytes: the lengths in its header need another size", ErrCorrupt, len(p.data))

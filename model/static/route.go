@@ -192,7 +192,7 @@ func (e *encoder) hasWord() bool {
 }
 
 // The language number of a piece is 8 * log(p / q). p is the frequency of the piece in English, q its frequency in
-// other languages. The constants are compared with sums of language numbers, unless they count bytes or pieces.
+// other languages. The constants are limits for sums of language numbers, except those that count bytes or pieces.
 // doc/languages.md says how often the choice of the table is right.
 const (
 	// With n pieces, a text gets the table of other languages only if sum <= -max(favor, favorPiece * (n - favorFrom)). So

@@ -246,8 +246,8 @@ type run struct {
 }
 
 // foreign reads a run of text outside ASCII, which starts and ends at characters. Decomposing the run alone gives the
-// same result as decomposing the whole text, except for marks after an ASCII letter. The tokenizer drops these marks. A
-// character that decomposes has one origin with the marks after it: the range of all of them.
+// same result as decomposing the whole text, except for marks after an ASCII letter. The tokenizer drops such marks in
+// any case. A character that decomposes and the marks after it share one origin: the range of all of them.
 func (t *tokenizer) foreign(dst []int32, whole string, start, end int) []int32 {
 	n := &t.run
 	n.text, n.from = n.text[:0], n.from[:0]

@@ -109,7 +109,7 @@ func (a *Assistant) Present() bool {
 	return err == nil && info.IsDir()
 }
 
-// Change is a planned change of an assistant's file. Write makes it.
+// Change is a planned change of an assistant's file. The method Write makes the change.
 type Change struct {
 	File string
 	// Entry is the new text of the entry. It is "" if the change removes the entry.

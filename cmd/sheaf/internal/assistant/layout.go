@@ -9,9 +9,9 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// insert puts an entry into the list of servers. If an entry with this name and a command exists, insert sets the
-// members of the new entry in it. Its other members stay. insert replaces an entry without a command completely.
-// newline is the line ending of the file. insert formats new text like the text around it, and changes no other text.
+// insert puts an entry into the list of servers. In an existing entry with a command, insert changes only the members
+// that the new entry has. insert replaces an existing entry without a command completely. newline is the line ending of
+// the file. insert formats new text like the text around it, and changes no other text.
 func insert(root *hujson.Value, list, name string, entry *hujson.Object, newline string) error {
 	object, unit := root.Value.(*hujson.Object), "  "
 	if in := indent(object); in != nil && *in != "" {

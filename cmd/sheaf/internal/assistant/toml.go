@@ -112,8 +112,8 @@ func replaced(before, entry, behind, newline string) string {
 	return before + behind
 }
 
-// tableAt returns the byte range of a table and the tables below it. The range begins at the header, and ends before
-// any final comments and empty lines. If the text lacks the table, begin is -1.
+// tableAt returns the byte range of the table called own, with the tables below it. The range begins at the header, and
+// ends before any final comments and empty lines. If the text lacks the table, begin is -1.
 func tableAt(text string, tables []table, own []string) (begin, end int) {
 	begin, end = -1, len(text)
 	for _, t := range tables {

@@ -135,8 +135,8 @@ func Load(opts Options) (*Config, error) {
 	return c, nil
 }
 
-// set parses value, stores it under key and records its origin. A relative path is relative to the folder of the file
-// that has it, or to the working folder.
+// set parses value, stores it under key and records its origin. In a settings file, a relative path starts at the
+// folder of the file. Elsewhere it starts at the working folder.
 func (c *Config) set(key *Key, value any, origin Origin) error {
 	parsed, err := key.parse(value)
 	switch {
@@ -276,8 +276,8 @@ func unknownKey(place, name string) error {
 	return sheaf.Invalidf("%sunknown key %q: the keys are %s", place, name, strings.Join(names, ", "))
 }
 
-// findProjectFile looks for a project's file in dir, then in each folder above it. If the same folder also has a file
-// with the other name, second is this file. Without a project's file, both are "".
+// findProjectFile looks for a project's file in dir, then in each folder above it. If the folder has files with both
+// [ProjectFileNames], second is the file with the second name. Without a project's file, file and second are "".
 func findProjectFile(dir string) (file, second string, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {

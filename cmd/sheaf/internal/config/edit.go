@@ -106,7 +106,7 @@ func (p *parsed) set(lines []string, key, text string) []string {
 			return slices.Insert(lines, e.keyLine-1, strings.Repeat(" ", e.keyColumn-1)+leaf+": "+text+"\n")
 		}
 	}
-	if line, ok := p.empty[group]; ok && nested {
+	if line, ok := p.emptyMaps[group]; ok && nested {
 		return slices.Insert(lines, line, "  "+leaf+": "+text+"\n")
 	}
 	if nested {

@@ -26,11 +26,11 @@ type entry struct {
 	last               int // the last line of the value
 }
 
-// parsed has the keys of a file. empty maps the name of each map without keys to its line.
+// parsed has the keys of a file. emptyMaps has the line of each map without keys, by the name of the map.
 type parsed struct {
-	path    string
-	entries []entry
-	empty   map[string]int
+	path      string
+	entries   []entry
+	emptyMaps map[string]int
 }
 
 // parseFile reads a YAML file's keys. A nested map gives dotted keys. The value of a plain scalar stays text, because
@@ -44,7 +44,7 @@ func parseFile(path string, content []byte) (*parsed, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &parsed{path: path, empty: map[string]int{}}
+	p := &parsed{path: path, emptyMaps: map[string]int{}}
 	for i, doc := range file.Docs {
 		if doc.Body == nil || doc.Body.Type() == ast.NullType || doc.Body.Type() == ast.CommentType {
 			continue
@@ -96,7 +96,7 @@ func (p *parsed) addMap(prefix string, node ast.Node) error {
 			continue
 		case *ast.NullNode:
 			if slices.ContainsFunc(Names(), func(key string) bool { return strings.HasPrefix(key, e.key+".") }) {
-				p.empty[e.key] = e.keyLine
+				p.emptyMaps[e.key] = e.keyLine
 				continue // a section with only comments sets nothing
 			}
 		}

@@ -415,7 +415,7 @@ func (k *Key) Variable() string {
 // Value returns the value of setting k in v: a string, int, int64, bool or []string.
 func (k *Key) Value(v *Values) any { return k.field(v).Interface() }
 
-// fieldNames replaces parts of key names, where these differ from the names of their fields in Values.
+// fieldNames replaces the parts of key names that differ from the names of the fields in Values.
 var fieldNames = strings.NewReplacer("store_", "store.", "chunk.window_", "chunk.window.", "chunk.section_",
 	"chunk.sections.")
 

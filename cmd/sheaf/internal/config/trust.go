@@ -36,7 +36,7 @@ func (t *Trust) Revoke(path string, content []byte) error {
 	return os.Remove(name)
 }
 
-// FolderApproved reports whether the user made or adopted the index in this folder.
+// FolderApproved reports whether [Trust.ApproveFolder] has recorded this folder.
 func (t *Trust) FolderApproved(dir string) bool { return t.has("folder", dir, nil) }
 
 // ApproveFolder records that the program may use the index in this folder.

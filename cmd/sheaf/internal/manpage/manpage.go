@@ -98,7 +98,8 @@ func options(b *bytes.Buffer, title string, flags *pflag.FlagSet) {
 	})
 }
 
-// byDefault returns the default value of a flag in the words of --help, or "" if the flag has none.
+// byDefault returns the default value of a flag as --help shows it, such as " (default 10)". Without a default, it
+// returns "".
 func byDefault(f *pflag.Flag) string {
 	switch f.DefValue {
 	case "", "false", "0", "0s", "[]":

@@ -272,7 +272,7 @@ func (t *Target) Server() string {
 	return u.String()
 }
 
-// As returns the same address with alias as its Place.
+// As returns the same address with alias as its Place. For PostgreSQL and Weaviate, it returns sheaf.ErrUnsupported.
 func (t *Target) As(alias string) (*Target, error) {
 	if t.Kind == "postgres" || t.Kind == "weaviate" {
 		return nil, fmt.Errorf("%w: aliases are for OpenSearch and Elasticsearch; for %s, set store to the new address",

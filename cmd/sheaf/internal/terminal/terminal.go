@@ -89,7 +89,8 @@ func (o *Output) Link(address, text string) string {
 }
 
 // FileAddress replaces {path} and {line} in a template such as "file://{path}". The path becomes absolute and
-// percent-encoded. After "?", it also encodes slashes, "&" and "=", as "obsidian://open?path={path}" needs.
+// percent-encoded. If {path} is behind "?", FileAddress also encodes slashes, "&" and "=", as
+// "obsidian://open?path={path}" needs.
 func FileAddress(template, path string, line int) string {
 	if template == "" {
 		return ""

@@ -103,8 +103,8 @@ type Plan struct {
 	Expand *Expand
 	// Scan says how to find candidates in files, which the branches then search. If nil, the branches search the store.
 	Scan *Scan
-	// Candidates is the first phase, or nil without one. Main then searches only the best hits of the first phase, as many
-	// as the Limit of this phase.
+	// Candidates is the first phase, or nil. If there is a first phase, Main searches only the best hits of this phase, at
+	// most Candidates.Limit.
 	Candidates *Phase
 	Main       Phase
 }

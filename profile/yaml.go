@@ -29,7 +29,7 @@ type node struct {
 	text      string // of a scalar
 	pairs     []pair // of a mapping
 	items     []node // of a list
-	setting   string // outside a profile: the setting with this value
+	setting   string // the name of the setting, if the value is not from a file
 }
 
 type nodeKind uint8

@@ -16,7 +16,7 @@ const (
 	NormNone Norm = iota
 	// NormMinMax is (s - lowest)/(highest - lowest). If all scores are equal, it is 1. Missing: 0.
 	NormMinMax
-	// NormLinear is NormMinMax over the hits of all legs, with score 0 for each hit that the leg lacks. If all scores are
+	// NormLinear is NormMinMax after the leg gets a score of 0 for each hit that only other legs found. If all scores are
 	// equal, it is 0.5. Vespa calls this norm normalize_linear.
 	NormLinear
 	// NormZScore is (s - mean)/deviation over the leg, with the population's standard deviation. If all scores are equal,

@@ -32,7 +32,7 @@ func (o ReadingOrder) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	return out, nil
 }
 
-// readingOrder sorts hits of one document with nearly equal scores.
+// readingOrder sorts hits of the same document by position, in place. All hits must have nearly equal scores.
 func readingOrder(hits sheaf.Ranking, facts Facts) {
 	places := map[sheaf.ID][]int{}
 	positions := make([]int, len(hits))

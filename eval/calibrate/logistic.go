@@ -105,7 +105,7 @@ func standardized(rows [][]float64, weights []float64, total float64) (x [][]flo
 	return x, mean, scale
 }
 
-// lossOf returns the negative log-likelihood plus the ridge penalty.
+// lossOf returns the negative log-likelihood plus the ridge penalty, for the bias w[0] and the weights w[1:].
 func lossOf(x [][]float64, targets, weights, w []float64) float64 {
 	var loss float64
 	for i, row := range x {

@@ -173,7 +173,7 @@ func stageName(s search.Snapshot) string {
 	return name
 }
 
-// step describes a step of a trace, as it ran on this store.
+// step describes the step a of a trace on this store. way says how the engine counted words.
 func (s *Store) step(a search.Snapshot, way string, warnings []string) Step {
 	step := Step{Store: s.Kind, Approximate: s.Approximate, Alike: way != Exact, Shards: s.Shards}
 	if a.Step != "retrieve" {

@@ -126,9 +126,9 @@ func Make(ctx context.Context, c *eval.Collection, w Wanted) ([]Item, error) {
 	return out, m.c.Err()
 }
 
-// count returns how many chunks match the query words in any field.
-func (m *maker) count(ctx context.Context, words sheaf.TextQuery) (int, error) {
-	return m.counter.Count(ctx, store.Request{Limit: 1, Text: search.AnyField(words)})
+// count returns how many chunks match q in any field.
+func (m *maker) count(ctx context.Context, q sheaf.TextQuery) (int, error) {
+	return m.counter.Count(ctx, store.Request{Limit: 1, Text: search.AnyField(q)})
 }
 
 // hasEnough reports whether each kind has as many queries as wanted.

@@ -153,7 +153,7 @@ func lines[T any](items []T) ([]byte, error) {
 
 const indexHeader = "name\tkind\tlanguage\tqueries\trecords\tsource\tlicence\tsplit"
 
-// addToIndex adds or replaces the line of a collection. A replaced line keeps its split. All collections of one
+// addToIndex adds or replaces the line of a collection in file. A replaced line keeps its split. All collections of one
 // source are in one split: a held collection never shares pages with a development collection.
 func addToIndex(file, name string, c *collection, o *options) error {
 	text, err := os.ReadFile(file)

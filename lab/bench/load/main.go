@@ -182,7 +182,7 @@ var word = regexp.MustCompile(`[\p{L}\p{N}]{3,}`)
 // maxQueries is the largest number of queries that titles give.
 const maxQueries = 50_000
 
-// readQueries reads the queries of a file.
+// readQueries sets l.queries to the lines of the file --queries.
 func (l *load) readQueries() error {
 	text, err := os.ReadFile(l.options.queries)
 	if err != nil {
@@ -199,7 +199,7 @@ func (l *load) readQueries() error {
 	return nil
 }
 
-// makeQueries makes distinct queries from the titles of the server's documents, in random order.
+// makeQueries sets l.queries to distinct queries from titles of the server's documents, in random order.
 func (l *load) makeQueries() error {
 	random := rand.New(rand.NewPCG(1, 2))
 	known := map[string]bool{}
@@ -236,7 +236,7 @@ func (l *load) makeQueries() error {
 	return nil
 }
 
-// openIdle opens connections that send one request and are then idle.
+// openIdle opens l.idle connections. Each connection sends one request and then is idle.
 func (l *load) openIdle() error {
 	var wg sync.WaitGroup
 	faults := make(chan error, l.idle)

@@ -21,7 +21,7 @@ type set struct {
 	judgements string // the file in the folder qrels, without .tsv
 }
 
-// key returns the name of the files of a set.
+// key returns the name of the result file of a set, without .json.
 func (s *set) key() string {
 	key := strings.ReplaceAll(s.name, "/", "+")
 	if s.kind == inPages {

@@ -62,10 +62,10 @@ func CountAll(ctx context.Context, c Counter, reqs []Request) ([]int, error) {
 
 // Scorer is implemented by stores that score given chunks without ranking them.
 type Scorer interface {
-	// Scores returns how well each ID matches each word request; the IDs must be different. out[i][k] is the score that
-	// Retrieve gives ids[k] for reqs[i], with a large Limit. out[i][k] is 0 if Retrieve does not find ids[k]. ids replaces
-	// the Within of every request, also for StatisticsCandidates. The caller may change the result. A store that wraps a
-	// store without Scores fails with sheaf.ErrUnsupported; the caller must then use Retrieve.
+	// Scores returns how well each ID matches each word request; the IDs must be different. Element [i][k] is the score
+	// that Retrieve gives ids[k] for reqs[i] with a large Limit. If Retrieve does not find ids[k], the element is 0. ids
+	// replaces the Within of every request, also for StatisticsCandidates. The caller may change the result. A store that
+	// wraps a store without Scores fails with sheaf.ErrUnsupported; the caller must then use Retrieve.
 	Scores(ctx context.Context, reqs []Request, ids []sheaf.ID) ([][]float64, error)
 }
 

@@ -36,8 +36,8 @@ type Streamer interface {
 	Stream(ctx context.Context, cursor string, yield func(chunks []Chunk, cursor string) error) error
 }
 
-// Inspector is implemented by stores whose server may silently lose the vector index entry of a stored passage.
-// Vector search then does not find the passage.
+// Inspector is implemented by stores whose server may silently lose a stored passage from its vector index. Vector
+// search then does not find the passage.
 type Inspector interface {
 	// Unreached returns how many stored passages of the chunks with these IDs vector search does not find.
 	Unreached(ctx context.Context, ids []sheaf.ID) (int, error)

@@ -85,8 +85,8 @@ type Tree struct {
 	Root string `json:"root"` // absolute; "" when the documents have no source files
 }
 
-// FreeTree is the tree of given documents that belong to no tenant. Every other tree of given documents belongs to the
-// tenant with the tree's name. [TreeName] gives this name to no folder.
+// FreeTree is the tree of the documents that programs sent for no tenant. Every other tree of sent documents belongs to
+// the tenant with the tree's name. [TreeName] gives this name to no folder.
 const FreeTree = "api"
 
 // TreeName returns the name of a folder's tree. IDs begin with this name. It is the last part of the folder's path,

@@ -23,8 +23,8 @@ import (
 //
 // If the tree's folder has no such file, a path after a slash may begin at a site's root. Resolve first takes a folder
 // above the tree as the root, as for /en/start in a folder docs/en. Then it takes any folder of the tree: first the one
-// that shares most folders with the linking file. Among equal folders, the order of notes below decides. If no folder
-// has the file, the path's first folder may be a collection of Jekyll: _docs for /docs/start.
+// that shares most folders with the linking file. Among equal folders, the shortest path wins, then the first ID. If no
+// folder has the file, the path's first folder may be a collection of Jekyll: _docs for /docs/start.
 //
 // Wiki links name a note as in Obsidian: by its path, the path's end, its file name, or an alias. If several notes fit,
 // one in the same folder wins, then the shortest path, then the first ID. An embed, or a link that begins with a dot or

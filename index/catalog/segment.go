@@ -196,7 +196,7 @@ func (s *segment) readBlock(list *sectionfile.Paged, i int) (packedBlock, error)
 	return b, nil
 }
 
-// unpack decompresses block number i of a list into new memory.
+// unpack decompresses block into new memory. An error names the description of the block: number i in list.
 func (s *segment) unpack(list *sectionfile.Paged, i int, block packedBlock) ([]byte, error) {
 	b, err := unpack(block.packed, uint64(block.size))
 	if err != nil {

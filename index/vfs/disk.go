@@ -158,7 +158,7 @@ func (m bytesMapping) Close() error  { return nil }
 // mapAlignment is the smallest alignment of the bytes of a Mapping, in bytes.
 const mapAlignment = 64
 
-// aligned returns size zero bytes. Their address is a multiple of mapAlignment.
+// aligned returns a slice of zeros with this size in bytes. Its address is a multiple of mapAlignment.
 func aligned(size int) []byte {
 	b := make([]byte, size+mapAlignment-1)
 	skip := -int(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) & (mapAlignment - 1)

@@ -107,7 +107,7 @@ func Open(o Options) (*Store, error) {
 // with sheaf.ErrUnavailable while another process writes to the index.
 func Empty(dir string) error { return category(engine.Empty(dir)) }
 
-// category gives an error of the engine the fitting category of package sheaf, for example sheaf.ErrCorrupt.
+// category adds the fitting category of package sheaf, for example sheaf.ErrCorrupt, to an error of the engine.
 func category(err error) error {
 	if err == nil {
 		return nil

@@ -128,7 +128,8 @@ func places(terms []termPosition) string {
 
 const maxGap = 1000
 
-// present is an additional form in every field that has terms. So idf counts the same chunks for terms and for forms.
+// present is an additional form in every field that has terms. Without it, idf would count fewer chunks for forms than
+// for terms, because some texts have no forms.
 const present = "\x02"
 
 // fieldTexts returns two texts for the server's analyzer: the terms of a field, and the forms.

@@ -239,7 +239,7 @@ func (w *words) fieldScores(l lookup, where string) string {
 		w.arg(w.req.K1, "float8"), w.arg(w.req.B, "float8"), w.arg(w.req.B, "float8"), look, where)
 }
 
-// virtual returns the query that scores every term in one virtual field, which combines all of fields.
+// virtual returns the query that scores every term in one virtual field. The virtual field combines those in fields.
 func (w *words) virtual(l lookup, fields []int, where string) string {
 	var names []string
 	var weights []float64

@@ -33,7 +33,7 @@ func LastOfEqual(batch *store.Batch) map[sheaf.ID]*store.Chunk {
 	return out
 }
 
-// Rejected maps the documents that the server refused in a write to the reasons.
+// Rejected has the documents that the server refused in a write, with the reasons.
 type Rejected map[sheaf.ID]error
 
 // Err returns a [store.PartialError], or nil if no document was rejected.

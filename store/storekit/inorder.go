@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// maxAhead is the largest number of results that wait to be used. InOrder then pauses producing.
+// maxAhead is the largest number of results that wait for their use. If so many wait, InOrder pauses producing.
 const maxAhead = 64
 
 // InOrder calls produce for the elements of list, several at a time. Meanwhile it calls the function use with the

@@ -138,7 +138,7 @@ func Words(q sheaf.TextQuery) store.Request {
 		Fields: []store.FieldWeight{{Name: sheaf.FieldTitle, Weight: 2}, {Name: sheaf.FieldBody, Weight: 1}}}}
 }
 
-// One returns a batch with one chunk, which has words in its body. The batch replaces the chunk's document.
+// One returns a batch with one chunk. Its body is the text in words. The batch replaces the chunk's document.
 func One(id, words string) store.Batch {
 	c := Chunk(id, sheaf.FieldBody, words)
 	return store.Batch{Replace: []sheaf.ID{c.Doc}, Chunks: []store.Chunk{c}}

@@ -167,15 +167,15 @@ func (s *Store) passages(ctx context.Context, field string, indexes map[string]i
 	return nil
 }
 
-// timed runs the function call within the time limit of one store call. The limit is for all requests of call together.
-func timed[T any](ctx context.Context, s *Store, call func(ctx context.Context) (T, error)) (T, error) {
+// timed calls f within the time limit of one store call. The limit is for all requests of f together.
+func timed[T any](ctx context.Context, s *Store, f func(ctx context.Context) (T, error)) (T, error) {
 	ctx, stop, err := s.calls.Begin(ctx)
 	if err != nil {
 		var none T
 		return none, err
 	}
 	defer stop()
-	return call(ctx)
+	return f(ctx)
 }
 
 // streamedNumbers is roughly the largest number of vector components in one answer.
@@ -204,10 +204,10 @@ func (s *Store) passageHits(ctx context.Context, class, arguments, properties st
 	return hits(s, answer.Get, class)
 }
 
-// inParts calls the function use for parts of at most most passages. It takes the passages of chunks that meet the
+// inParts calls the function use for parts of at most limit passages. It takes the passages of chunks that meet the
 // condition within. use gets their class, a GraphQL condition that selects the part, and their number. If the server
 // counts more passages of a chunk than possible, inParts fails.
-func (s *Store) inParts(ctx context.Context, field string, hashes []string, within condition, most int,
+func (s *Store) inParts(ctx context.Context, field string, hashes []string, within condition, limit int,
 	use func(class, where string, n int) error) error {
 	class, where := s.passageClass(field), and(anyOf("chunk", hashes), within)
 	if where.none() {
@@ -217,18 +217,18 @@ func (s *Store) inParts(ctx context.Context, field string, hashes []string, with
 	switch half := len(hashes) / 2; {
 	case err != nil || n == 0:
 		return err
-	case n <= most:
+	case n <= limit:
 		return use(class, where.where, n)
 	case half > 0:
-		if err := s.inParts(ctx, field, hashes[:half], within, most, use); err != nil {
+		if err := s.inParts(ctx, field, hashes[:half], within, limit, use); err != nil {
 			return err
 		}
-		return s.inParts(ctx, field, hashes[half:], within, most, use)
+		return s.inParts(ctx, field, hashes[half:], within, limit, use)
 	case !within.all():
-		return s.fault(sheaf.ErrUnavailable, "%d passages in a range of %d: the answer is not from such a server", n, most)
+		return s.fault(sheaf.ErrUnavailable, "%d passages in a range of %d: the answer is not from such a server", n, limit)
 	}
-	for from := 0; from < n && err == nil; from += most {
-		err = s.inParts(ctx, field, hashes, passagesIn(from, from+most), most, use)
+	for from := 0; from < n && err == nil; from += limit {
+		err = s.inParts(ctx, field, hashes, passagesIn(from, from+limit), limit, use)
 	}
 	return err
 }

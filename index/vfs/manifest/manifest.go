@@ -46,7 +46,8 @@ type Manifest struct {
 	Payload []byte
 }
 
-// Read returns the current generation of a folder. If the folder has none, Read fails with fs.ErrNotExist.
+// Read returns the current generation of a folder. If the folder has none, Read fails with fs.ErrNotExist. It fails
+// with vfs.ErrCorrupt for a damaged manifest, and with vfs.ErrVersion for another format.
 func Read(fsys vfs.FS, dir string) (Manifest, error) {
 	path := filepath.Join(dir, Name)
 	f, err := fsys.Open(path)

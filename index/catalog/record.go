@@ -329,8 +329,8 @@ func decodeStart(d *decoder, doc *sheaf.Document, i int, c *sheaf.Chunk, ids *ar
 	return flags, parent
 }
 
-// decodeHierarchy reads the hierarchy of c. above is the parent's hierarchy; the result shares its entries or begins
-// with some of them. If c has further entries, decodeHierarchy appends the whole hierarchy to list. It returns list.
+// decodeHierarchy reads the hierarchy of c: above, the parent's hierarchy, or a part of above with further entries. If
+// there are further entries, it appends the whole hierarchy to list, and c shares this memory. It returns list.
 func decodeHierarchy(d *decoder, c *sheaf.Chunk, flags byte, above, list []string) []string {
 	c.Hierarchy = above
 	var own []string

@@ -162,8 +162,8 @@ func cutMarkdown(name string) (plain, suffix string) {
 	return name, ""
 }
 
-// cutPage returns the folded path of the Markdown file from which a site generator makes the page at plain. If plain
-// and suffix cannot be such a page, it returns false.
+// cutPage returns the folded path of the Markdown file from which a site generator makes a page: "a/b" for "a/b.html".
+// If plain and suffix cannot be such a page, it returns false.
 func cutPage(plain, suffix string) (string, bool) {
 	source, ok := strings.CutSuffix(plain, ".html")
 	if !ok || suffix != "" || source == "" || strings.HasSuffix(source, "/") {

@@ -27,8 +27,8 @@ func (Disk) Create(name string) (File, error) {
 	return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 }
 
-// An operation that another process blocks is repeated for the time patience, at intervals of retry. On Windows,
-// another process can block an operation on a manifest very briefly.
+// On Windows, another process can block an operation on a manifest very briefly. Disk then repeats the operation after
+// each pause of length retry, until the time patience is over.
 const (
 	patience = 2 * time.Second
 	retry    = time.Millisecond

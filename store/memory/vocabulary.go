@@ -24,7 +24,7 @@ type vocabulary struct {
 	begins    *[256]bool // first bytes of wanted terms; nil when any word may be wanted
 }
 
-// single is the result for every raw word with exactly one term that the vocabulary does not keep.
+// single is the result for every raw word with exactly one term, if the store does not keep this term.
 var single = word{length: 1, positions: 1}
 
 // analyzedText is a text with the terms that its analysis found.

@@ -201,8 +201,8 @@ func (s *Store) nearestQuery(req *store.Request, clauses []any) (object, error) 
 	return query, nil
 }
 
-// If Request.Within has manyWithin IDs or more, the query finds passages by a second search over all vectors.
-// Elasticsearch is faster with this search than with a look-up of the list for each hit.
+// If Request.Within has manyWithin IDs or more, a second search, without Within, finds the best passage of each hit.
+// Otherwise Elasticsearch would look up the whole list for each hit, which is slower.
 const manyWithin = 500
 
 // maxNear is the largest number of nearest vectors that Elasticsearch finds without a script.

@@ -69,7 +69,7 @@ func WaitsFor(ctx context.Context, began time.Time) bool {
 }
 
 // Write waits until earlier writes have ended, then calls f. f as a whole has no time limit, but each request in f has
-// the timeout. While the server is busy, f may repeat a request for the same time: see [WaitsFor].
+// the timeout. While the server is busy, f may repeat a request for as long as the timeout: see [WaitsFor].
 func (c *Calls) Write(ctx context.Context, f func(context.Context) error) error {
 	if c.readOnly {
 		return fmt.Errorf("%s: %w: the store is open for reading only", c.store, sheaf.ErrUnsupported)

@@ -46,7 +46,7 @@ func (o *Options) Prepare(server string, maxDims int) error {
 	return o.PrepareMade(server, maxDims)
 }
 
-// PrepareMade works like Prepare, for the options with which a store is created.
+// PrepareMade works like Prepare, but only for the options that decide how a store is made, not for the connection.
 func (o *Options) PrepareMade(server string, maxDims int) error {
 	if o.K1 == 0 && o.B == 0 {
 		o.K1, o.B = store.DefaultK1, store.DefaultB

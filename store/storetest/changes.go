@@ -85,8 +85,8 @@ func testWithin(t *testing.T, b store.Backend) {
 	expect(t, b, "no bound", req, "t:a t:b")
 }
 
-// many checks Within, filters and deletions with more values than PostgreSQL allows parameters (65,535) or Lucene
-// allows clauses. A store may refuse these requests with sheaf.ErrUnsupported.
+// many checks Within, filters and deletions with more values than the limits of PostgreSQL (65,535 parameters) and
+// Lucene (clauses). A store may refuse these requests with sheaf.ErrUnsupported.
 func many(t *testing.T, b store.Backend) {
 	write(t, b, withColumns(Chunk("t:a", "body", "x"), column("n", sheaf.NumberValue(69_999))), Chunk("t:b", "body", "x"))
 	names := make([]sheaf.ID, 70_000)

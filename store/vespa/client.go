@@ -35,7 +35,8 @@ type refusal struct {
 	status int
 	reason string
 	error
-	// document means that the answer is about a document. Both a missing document and an unknown path have status 404.
+	// document means that the answer is about a document. So it tells a missing document from an unknown path; both have
+	// status 404.
 	document bool
 }
 

@@ -72,9 +72,9 @@ var _ interface {
 // object is a JSON object in a request.
 type object = map[string]any
 
-// Open checks the server and the schema. It fails with sheaf.ErrInvalid or sheaf.ErrNotFound if the application lacks
-// the schema or has other settings. If a later version of this program made the store, Open fails with
-// sheaf.ErrUnsupported. If the server does not answer, Open fails with sheaf.ErrUnavailable. The message gives advice.
+// Open checks the server and the schema. It fails with sheaf.ErrNotFound if the application lacks the schema, and with
+// sheaf.ErrInvalid if the schema has other settings. It fails with sheaf.ErrUnsupported if a later version of this
+// program made the store. It fails with sheaf.ErrUnavailable if the server does not answer. The message gives advice.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err

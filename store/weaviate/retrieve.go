@@ -178,7 +178,7 @@ func (s *Store) hasField(field string) bool {
 	return s.texts[textProperty(field)]
 }
 
-// bm25 adds the word lists that score the terms to the growing request a.
+// bm25 adds word lists to the growing request a. The lists score the terms.
 func (s *Store) bm25(req *store.TextRequest, terms []storekit.Term, plan storekit.Plan, a *growingRequest) {
 	type group struct {
 		field  int

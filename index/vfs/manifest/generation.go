@@ -10,8 +10,8 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Generation reads only the number of a folder's current generation. This is cheap enough to check for changes before
-// every query. Read verifies the whole manifest. Without a manifest, Generation fails with fs.ErrNotExist.
+// Generation reads only the number of a folder's current generation, while Read verifies the whole manifest. So callers
+// can check for changes before every query. Without a manifest, Generation fails with fs.ErrNotExist.
 func Generation(fsys vfs.FS, dir string) (uint64, error) {
 	path := filepath.Join(dir, Name)
 	f, err := fsys.Open(path)

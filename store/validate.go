@@ -40,8 +40,8 @@ func (req Request) ValidatePlain() error {
 	return nil
 }
 
-// ValidateParts returns sheaf.ErrUnsupported if a filter has more than limit parts. The message begins with what, for
-// example "postgres: search".
+// ValidateParts returns sheaf.ErrUnsupported if a filter has more than limit parts. The message begins with the text in
+// what, for example "postgres: search".
 func ValidateParts(f sheaf.Filter, what string, limit int) error {
 	if n := parts(f); n > limit {
 		return fmt.Errorf("%s: %w: the filter has %d parts, the limit is %d: name the values of one column together, or "+

@@ -13,7 +13,7 @@ import (
 	"sheaf/store"
 )
 
-// fail adds the name of the operation, in what, to err, and for most errors a category of package sheaf. If err is nil,
+// fail adds to err the operation (the parameter what) and, for most errors, a category of package sheaf. If err is nil,
 // or has a category already, fail returns err unchanged.
 func fail(what string, err error) error {
 	if err == nil {

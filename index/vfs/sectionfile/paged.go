@@ -133,8 +133,8 @@ func (p *Paged) verify(i int) error {
 	return nil
 }
 
-// sum returns checksum number i of list number list. It first verifies the page with the checksum, by a checksum of the
-// next list. If list is len(p.lists), sum returns the section's checksum in the table of contents.
+// sum returns checksum number i of the list with the number list. It first verifies the page with the checksum, by a
+// checksum of the next list. If list is len(p.lists), sum returns the section's checksum in the table of contents.
 func (p *Paged) sum(list, i int) (uint32, error) {
 	if list == len(p.lists) {
 		return p.entry.checksum, nil

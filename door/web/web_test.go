@@ -198,11 +198,12 @@ func TestDocumentLinksAfterPictures(t *testing.T) {
 		!strings.Contains(body, `href=\"\"`), "%s: %s", r.Status, body)
 }
 
-// browser opens a headless Chromium session without data of other tests. The test is skipped
-// without Chromium and in short runs: TestDocumentsTogether and door/http show races of requests.
+// browser opens a headless Chromium session without data of other tests, and lets the test run beside others. The test
+// is skipped without Chromium and in short runs: TestDocumentsTogether and door/http show races of requests.
 func browser(t *testing.T) context.Context {
 	t.Helper()
 	must.Whole(t, "short runs do not start the browser")
+	t.Parallel()
 	one := must.Get(chromium())
 	if one == nil {
 		t.Skip("no Chromium, so the page is not driven: install the package chromium, or name one in SHEAF_TEST_CHROMIUM")
@@ -230,11 +231,12 @@ func browser(t *testing.T) context.Context {
 	return ctx
 }
 
-// browsed serves the notes and opens a browser.
+// browsed opens a browser and serves the notes.
 func browsed(t *testing.T) (context.Context, *httptest.Server) {
 	t.Helper()
+	ctx := browser(t)
 	s, _ := start(t)
-	return browser(t), s
+	return ctx, s
 }
 
 // ownKey is the context key of the browser context that the tabs of one test share.

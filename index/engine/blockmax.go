@@ -191,8 +191,8 @@ func (s *scratch) sift(i int) {
 // from the bound of the whole list.
 func (b *bound) thick(windows int) bool { return b.cursor.Blocks() > thickWindow*windows }
 
-// thin reports whether a block of the clause covers many windows. The bound of the block then says little about one
-// window, so all postings are scored instead.
+// thin reports whether spread must score all postings of the clause. Either its blocks have no bounds, or a block
+// covers many windows. The bound of such a block says little about one window.
 func (b *bound) thin(windows int) bool {
 	return !b.cursor.HasImpacts() || b.cursor.DF() <= thinWindow*windows
 }

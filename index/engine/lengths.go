@@ -13,17 +13,17 @@ import (
 type virtualLengths struct {
 	fields  []int // in the segment; -1 for a field that it lacks
 	weights []float64
-	kept    bm25.Lengths
+	as      bm25.Lengths
 	sums    []float32 // by ordinal
 }
 
 // virtualLengths returns the virtual lengths of the segment for some fields. The caller must not change them.
-func (h *handle) virtualLengths(fields []int, weights []float64, kept bm25.Lengths) (*virtualLengths, error) {
+func (h *handle) virtualLengths(fields []int, weights []float64, as bm25.Lengths) (*virtualLengths, error) {
 	known := h.lengths.Load()
-	if known != nil && known.kept == kept && slices.Equal(known.fields, fields) && slices.Equal(known.weights, weights) {
+	if known != nil && known.as == as && slices.Equal(known.fields, fields) && slices.Equal(known.weights, weights) {
 		return known, nil
 	}
-	made := &virtualLengths{slices.Clone(fields), slices.Clone(weights), kept, make([]float32, h.reader.Chunks())}
+	made := &virtualLengths{slices.Clone(fields), slices.Clone(weights), as, make([]float32, h.reader.Chunks())}
 	for i, field := range fields {
 		if field < 0 {
 			continue
@@ -41,6 +41,6 @@ func (h *handle) virtualLengths(fields []int, weights []float64, kept bm25.Lengt
 // add adds the lengths of one field, times weight, to the virtual lengths.
 func (l *virtualLengths) add(lengths *segment.Lengths, weight float32) {
 	for ordinal, n := range lengths.All() {
-		l.sums[ordinal] += weight * float32(l.kept.Of(n))
+		l.sums[ordinal] += weight * float32(l.as.Of(n))
 	}
 }

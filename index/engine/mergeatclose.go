@@ -19,8 +19,8 @@ const (
 	mergeRate = 64 << 20
 )
 
-// settle joins the segments that an idle index would join. It stops when the time runs out that settleShare and
-// settleMost allow. A later Close can join the remaining segments.
+// settle joins the segments that an idle index would join. It stops at the time limit that settleShare and settleMost
+// set. A later Close can join the remaining segments.
 func (ix *Index) settle() {
 	budget := min(time.Duration(ix.loaded.Swap(0))/settleShare, settleMost)
 	if budget < time.Millisecond || ix.stop.Err() != nil || ix.pausedMerges() {

@@ -8,7 +8,7 @@ type Stats struct {
 	Segments   int
 	Deleted    int // deleted chunks that are not yet merged away
 	Bytes      int64
-	Parts      map[string]int64 // bytes by kind of content
+	Parts      map[string]int64 // bytes by kind of section; see segment.Reader.Parts
 	Vectors    int              // passages, including deleted ones
 	Generation uint64
 }

@@ -72,8 +72,8 @@ func (w *fileWriter) section(name string, data []byte) {
 }
 
 // lengths writes the lengths of the fields and their statistics. lengths[f] has the lengths of fields[f] by ordinal. A
-// length takes zero, one or two bytes for each chunk. The largest number marks a longer length. The longer lengths
-// follow at the end, each with its ordinal, 4 bytes for each number.
+// length takes zero, one or two bytes for each chunk. The largest number of this size marks a longer length. Longer
+// lengths follow at the end, each with its ordinal, 4 bytes for each number.
 func (w *fileWriter) lengths(fields []string, lengths [][]uint32) {
 	for f, name := range fields {
 		field := Field{Name: name, width: lengthWidth(lengths[f])}
@@ -102,7 +102,7 @@ func (w *fileWriter) lengths(fields []string, lengths [][]uint32) {
 }
 
 // lengthWidth returns how many bytes a length takes. It returns 0 if few chunks have the field. It returns 2 if more
-// than one length in 256 needs two bytes, because finding listed lengths takes time. Otherwise it returns 1.
+// than one length in 256 needs two bytes, because finding a longer length takes time. Otherwise it returns 1.
 func lengthWidth(lengths []uint32) int {
 	long, some := 0, 0
 	for _, n := range lengths {

@@ -154,7 +154,7 @@ func (t *nearest) lowestScore() float64 {
 	return t.least
 }
 
-// misses reports whether a score is too low to matter, even for the chunk whose passages are being added.
+// misses reports whether the score of a row is too low for its chunk to be kept.
 func (t *nearest) misses(score float64) bool { return t.bounds && score < t.least }
 
 // passage adds a row whose score is not too low; see misses. Until finish, the field Passage of a hit is the row

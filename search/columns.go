@@ -97,8 +97,8 @@ func (r *run) count(ctx context.Context, plan *profile.Plan) error {
 	return nil
 }
 
-// asWritten returns facet with numbers and dates as documents write them, such as 12.10 instead of 12.1. facet counts
-// the plain values of a property. written counts the values of the same property that have an unusual spelling.
+// asWritten returns facet, the counts of a property's plain values, with numbers and dates as documents write them.
+// written has the counts of unusual spellings, such as 12.10 for the value 12.1.
 func asWritten(facet, written store.Facet) store.Facet {
 	if len(written.Values) == 0 {
 		return facet

@@ -70,14 +70,14 @@ func (r *run) complete(ctx context.Context, outcomes []outcome, all *candidates)
 	return nil
 }
 
-// lookUp asks a branch for the scores of the hits whose IDs are in lacks. It adds the scores to the outcome of the
-// branch.
-func (r *run) lookUp(ctx context.Context, o *outcome, lacks []sheaf.ID) error {
-	if len(lacks) == 0 || o.request.Text != nil && len(o.ranking) < o.request.Limit && len(o.more) == 0 {
+// lookUp asks a branch for the scores of the hits whose IDs are missing from the branch. It adds these scores to the
+// outcome of the branch.
+func (r *run) lookUp(ctx context.Context, o *outcome, missing []sheaf.ID) error {
+	if len(missing) == 0 || o.request.Text != nil && len(o.ranking) < o.request.Limit && len(o.more) == 0 {
 		return nil // the branch found every match
 	}
 	req := o.request
-	req.Within, req.Limit = lacks, len(lacks)
+	req.Within, req.Limit = missing, len(missing)
 	found, err := r.searcher.Backend.Retrieve(ctx, req)
 	for _, more := range o.more {
 		if err == nil {

@@ -118,13 +118,13 @@ func named(column string) string {
 	return name
 }
 
-// unmet returns the message that no document has the wanted value. The parameter there has existing values to suggest.
-// scope is a folder with a slash at its end, or "". If the value is a folder, the message suggests only folders below
-// scope, as paths relative to scope.
-func (w requiredValue) unmet(there store.Facet, scope string) string {
+// unmet returns the message that no document has the wanted value. existing has the values to suggest. scope is a
+// folder with a slash at its end, or "". If the value is a folder, the message suggests only folders below scope, as
+// paths relative to scope.
+func (w requiredValue) unmet(existing store.Facet, scope string) string {
 	said := fmt.Sprintf("nothing has %s %q", named(w.column), short(w.value))
-	values := make([]string, 0, len(there.Values))
-	for _, v := range there.Values {
+	values := make([]string, 0, len(existing.Values))
+	for _, v := range existing.Values {
 		text, below := v.Value.String(), true
 		if w.column == sheaf.ColumnFolder {
 			text, below = strings.CutPrefix(text, scope)
@@ -154,7 +154,7 @@ func (w requiredValue) unmet(there store.Facet, scope string) string {
 		quotes[i] = fmt.Sprintf("%q", short(v))
 	}
 	said += "; there is " + strings.Join(quotes, ", ")
-	if more := there.Distinct - len(told) - (len(there.Values) - len(values)); more > 0 {
+	if more := existing.Distinct - len(told) - (len(existing.Values) - len(values)); more > 0 {
 		said += fmt.Sprintf(", and %d more", more)
 	}
 	return said

@@ -62,7 +62,7 @@ const (
 // Expander asks a model for other wordings of a query, and caches its replies. It does not cache failures, so the
 // next call asks again. It is safe for concurrent use.
 type Expander struct {
-	// Chat asks the model. Model names it.
+	// Chat asks the model, and Model is the name of the model.
 	Chat  Chat
 	Model string
 

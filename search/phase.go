@@ -376,11 +376,11 @@ func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, steps []profile.
 }
 
 // noteCrowded adds a note if the stage per_document left fewer results than the limit although the store may have more.
-// The parameter found is the number of results before the stage, and left is the number after the stage.
-func (r *run) noteCrowded(left, found int) {
-	if left < min(found, r.query.Limit) && r.result.More {
+// before and after are the numbers of results before and after the stage.
+func (r *run) noteCrowded(after, before int) {
+	if after < min(before, r.query.Limit) && r.result.More {
 		r.note("per_document leaves %d of %d chunks: a few documents have most of what was retrieved; "+
-			"a larger limit retrieves more", left, found)
+			"a larger limit retrieves more", after, before)
 	}
 }
 

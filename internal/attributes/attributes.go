@@ -35,8 +35,8 @@ func Cut(text string) (rest, id string, ok bool) {
 // reach is the largest number of bytes in a list. A longer list counts as text.
 const reach = 512
 
-// Inside returns the length of the attribute list at byte i of a text, or 0 without a list. The list must follow a
-// picture, link, code or emphasis, as in "![](a.png){ #a }", or begin with a colon.
+// Inside returns the length of the attribute list at byte i of a text, or 0 without a list. A list begins with a colon,
+// or directly follows a picture, link, code or emphasis, as in "![](a.png){ #a }".
 func Inside(text string, i int) int {
 	list := text[i:min(len(text), i+reach)]
 	if !strings.HasPrefix(list, "{:") && (i == 0 || strings.IndexByte("])`:*_", text[i-1]) < 0) {
@@ -53,7 +53,7 @@ func Inside(text string, i int) int {
 }
 
 // read parses the text between the braces of a list. id is the first ID in the list, or "". ok is false if the text may
-// be prose, as "{x=1}", where no value is quoted.
+// be prose. For example, "{x=1}" has no ID, no class and no quoted value.
 func read(inner string) (id string, ok bool) {
 	rest, sure := strings.CutPrefix(inner, ":")
 	rest = strings.Trim(rest, " \t")

@@ -92,7 +92,7 @@ func guarded(prefix string, do func() error) (err error) {
 // of three numbers:
 //   - the open brackets;
 //   - outside brackets, the open block collections: one for each larger column at which a key or an item begins;
-//   - inside brackets, the item marks and colons after the last comma.
+//   - inside brackets, the item marks and colons since the last comma, because each may open a collection.
 func tooDeep(tokens token.Tokens, limit int) *token.Token {
 	var columns []int // of the open block collections, ascending
 	flow, marks := 0, 0

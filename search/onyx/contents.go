@@ -117,10 +117,10 @@ func checksum(data []byte) []byte {
 	return []byte{byte(sum), byte(sum >> 8), byte(sum >> 16), byte(sum >> 24)}
 }
 
-// write writes a file with a checksum. The caller holds c.mu.
-func (c *Contents) write(name string, from any) error {
+// write writes value to a file, with a checksum at its end. The caller holds c.mu.
+func (c *Contents) write(name string, value any) error {
 	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(from); err != nil {
+	if err := gob.NewEncoder(&b).Encode(value); err != nil {
 		return err
 	}
 	b.Write(checksum(b.Bytes()))

@@ -39,8 +39,8 @@ type Filters struct {
 	Hidden  bool
 	Sources []string
 	Tags    []string // "key===value"
-	// ForcedSets are document sets that an operator sets. A document must be in one of these sets. Scope.Sets limit less:
-	// a document may instead match another field of Scope.
+	// ForcedSets are document sets that an operator sets. A document must be in one of these sets. Scope.Sets are less
+	// strict: a document may instead match another field of Scope.
 	ForcedSets []string
 	Scope
 	// Created and Updated limit the times of creation and of the last update.

@@ -41,9 +41,9 @@ type Collection struct {
 	Count func(word string) (int, error)
 }
 
-// Query returns a query for the words that are frequent in text and rare in the collection. A word weighs (1 + ln
-// tf) * idf, scaled so that the largest weight is 1. If two words weigh the same, the first wins. Query skips words
-// that the collection lacks. It returns nil when no word is left.
+// Query returns a query for the words that are frequent in text and rare in the collection. A word weighs (1 + ln tf) *
+// idf, scaled so that the largest weight is 1. Of words with equal weights, the first in the text comes first. Query
+// skips words that the collection lacks. It returns nil when no word is left.
 func Query(a *analysis.Analyzer, text Text, in Collection) (sheaf.TextQuery, error) {
 	words := candidates(a, text)
 	kept := words[:0]

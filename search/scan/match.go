@@ -115,13 +115,13 @@ func (w *matcher) look(text []byte, known uint64) uint64 {
 	return mask
 }
 
-// rankMatches sorts matches by score, best first. files is the number N of all files. The parameter not says which
-// needles belong to forbidden words.
+// rankMatches sorts matches by score, best first. files is the number N of all files. refused says which needles belong
+// to forbidden words.
 //   - A needle in n of the N files adds ln(1 + (N - n + 0.5)/(n + 0.5)) to the score of a file.
 //   - A needle in the path of the file adds this twice.
 //   - Of files with equal scores, a file without forbidden words comes first. Then the order of paths decides.
 //   - Forbidden words do not change the score, because their letters may be in other words or in another section.
-func rankMatches(matches []match, files, needles int, not leftOut) {
+func rankMatches(matches []match, files, needles int, refused leftOut) {
 	rarity := make([]float64, needles)
 	for i := range rarity {
 		n := 0
@@ -133,12 +133,12 @@ func rankMatches(matches []match, files, needles int, not leftOut) {
 	for j := range matches {
 		m := &matches[j]
 		for _, mask := range [...]uint64{m.path, m.path | m.content} {
-			for mask &^= not.forbiddenOnly; mask != 0; mask &= mask - 1 {
+			for mask &^= refused.forbiddenOnly; mask != 0; mask &= mask - 1 {
 				m.worth += rarity[bits.TrailingZeros64(mask)]
 			}
 		}
 	}
-	last := func(m *match) int { return min(1, bits.OnesCount64((m.path|m.content)&not.forbidden)) }
+	last := func(m *match) int { return min(1, bits.OnesCount64((m.path|m.content)&refused.forbidden)) }
 	slices.SortFunc(matches, func(a, b match) int {
 		return cmp.Or(cmp.Compare(b.worth, a.worth), last(&a)-last(&b), cmp.Compare(a.file, b.file))
 	})

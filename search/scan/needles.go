@@ -136,7 +136,7 @@ func beginning(stem, word string) string {
 
 // parts cuts a word into n parts and adds each part as a needle. A word with at most n-1 typing errors still contains
 // one of these parts. If the parts would be shorter than minNeedle, the method adds the whole word instead. It then
-// also sets c.all, because any file may match.
+// also sets c.all: any file may match, because a needle cannot find words with errors.
 func (c *collector) parts(word string, n int) {
 	letters := []rune(word)
 	size := len(letters) / n

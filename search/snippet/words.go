@@ -72,8 +72,8 @@ func (h *Highlighter) Words(ctx context.Context, text string, limit int) [][]str
 	return list[:min(len(list), limit)]
 }
 
-// wholeWord extends a range of text by the letters, digits and marks beside it, up to a maximum length. It does not
-// change a range that begins with another character.
+// wholeWord extends a range of text by the letters, digits and marks beside it. It stops above longestShown bytes. It
+// does not change a range that begins with another character.
 func wholeWord(text string, at sheaf.Span) sheaf.Span {
 	if r, _ := utf8.DecodeRuneInString(text[at.Start:]); !ofWord(r) {
 		return at

@@ -129,10 +129,10 @@ func mayCutWords(text string) bool {
 	return false
 }
 
-// next looks for the first word at or after byte i that may have a wanted term. The result at is in or before this
-// word, or is len(text) without such a word. If sure is true, the word that contains byte at passes without a test.
+// next looks for the first word at or after byte i that may have a wanted term. The result offset is in or before this
+// word, or is len(text) without such a word. If sure is true, the word that contains byte offset passes without a test.
 // Byte i must not be inside a word.
-func (s *Screen) next(text string, i int) (at int, sure bool) {
+func (s *Screen) next(text string, i int) (offset int, sure bool) {
 	state := s.lanes[' '] & (1<<lanes - 1)
 	for from := i; i < len(text)+3; i++ {
 		c := byte(' ')
@@ -188,10 +188,9 @@ func (s *Screen) passes(raw string) bool {
 func isSmall(c byte) bool { return c >= 'a' && c <= 'z' }
 
 // firstLetters returns the first four letters and digits of an ASCII text in lower case, highest byte first. It returns
-// i for y, because stemmers change one to the other. n is the number of letters and digits in text, or most if there
-// are more.
-func firstLetters(text string, most int) (letters uint32, n int) {
-	for i := 0; i < len(text) && n < most; i++ {
+// i for y, because stemmers change one to the other. n is the number of letters and digits in text, at most limit.
+func firstLetters(text string, limit int) (letters uint32, n int) {
+	for i := 0; i < len(text) && n < limit; i++ {
 		c := text[i]
 		switch {
 		case !isLetter(c) && !isDigit(rune(c)):

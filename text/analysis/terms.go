@@ -191,7 +191,8 @@ func isName(raw string) bool {
 	return capitals > 1
 }
 
-// isPlain reports whether a raw word is all digits, or all letters, either all capitals or without inner capitals.
+// isPlain reports whether a raw word has only digits or only letters. Capitals after the first letter make the result
+// false, unless all letters are capitals.
 func isPlain(raw string) bool {
 	digits, letters, inner := false, false, false
 	upper := 0

@@ -189,7 +189,7 @@ func (s *scanner) matchContainers(c *cursor) int {
 	return len(s.stack)
 }
 
-// continueLeaf adds the line to the open leaf block if the block takes whole lines, such as code. It then returns true.
+// continueLeaf reports whether the open leaf block takes the whole line, as code does. If not, it may close the block.
 func (s *scanner) continueLeaf(c *cursor, l line) bool {
 	switch s.leaf {
 	case leafFence:

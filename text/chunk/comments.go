@@ -168,8 +168,9 @@ func (c *commenter) codeEnd(i int) int {
 	return i + end
 }
 
-// html reads the HTML comment at byte i of a line. It returns where the comment or this line ends, whichever is first.
-// A comment that begins a block ends with the block. Any other comment must end in its paragraph.
+// html reads the HTML comment at byte i of the line l, and returns the byte after the comment. Without a comment, it
+// returns the byte after "<!--". A comment that begins a block ends with the block; html then returns the end of l. Any
+// other comment must end in its paragraph.
 func (c *commenter) html(i int, l line) int {
 	const sign = "<!--"
 	rest := c.src[i+len(sign) : l.end]
@@ -193,8 +194,8 @@ func (c *commenter) html(i int, l line) int {
 }
 
 // signs reads the Obsidian comment (%%) at byte i of a line, and returns the byte after the comment. Without a comment,
-// it returns the byte after %%. The comment ends in the same paragraph. If it begins a line, it may also end later, at
-// a %% that ends a line.
+// it returns the byte after %%. The comment ends in the same paragraph. The exception is a comment that begins a line:
+// it may end later, at a %% that ends a line.
 func (c *commenter) signs(i int, l line) int {
 	const sign = "%%"
 	from := i + len(sign)

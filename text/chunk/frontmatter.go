@@ -257,7 +257,7 @@ func (f *frontmatter) findLinks(src string, entries []yamlEntry) {
 // these warnings.
 const UnreadDate = "which is not a readable date"
 
-// checkDate warns when a value looks like a date but is unreadable. The document's date then comes from elsewhere.
+// checkDate warns when a value looks like a date but is unreadable. The date of the document then has another source.
 func (f *frontmatter) checkDate(e yamlEntry) {
 	if len(e.values) != 1 {
 		return

@@ -288,7 +288,8 @@ func withoutParts(text string, parts []sheaf.Span) Left {
 }
 
 // At converts a position in the shorter text to the position of the same byte in the whole text. If a character stands
-// for an entity, its first byte becomes the entity's first byte. The last of several bytes becomes the entity's last.
+// for an entity, its first byte becomes the entity's first byte. The last of several bytes becomes the entity's last
+// byte.
 func (l Left) At(i int) int {
 	n := sort.Search(len(l.cuts), func(k int) bool { return l.cuts[k].at > min(i, len(l.Text)-1) })
 	if n == 0 {
@@ -324,7 +325,7 @@ func IndexedText(doc *sheaf.Document, c *sheaf.Chunk, content string) Left {
 }
 
 // lineParts returns the parts of text[from:] that are hyphens at the ends of code lines or inline marks, in order.
-// Unlike hyphens in prose, those of code split no word.
+// Unlike hyphens in prose, hyphens in code split no word.
 func lineParts(text string, from int, kind Kind) (parts []sheaf.Span) {
 	var marks []sheaf.Span
 	if kind == KindMarkdown {

@@ -41,9 +41,9 @@ func (s *scanner) headingTitle(h *rawHeading, literal bool) (title, id string) {
 	return plainText(content, s.definitions), id
 }
 
-// Slug returns the fragment that GitHub uses for a heading with this title. It lowers letters, keeps marks, digits,
-// letter numbers, connectors and hyphens, turns spaces into hyphens and drops all else. An empty result becomes
-// "heading".
+// Slug returns the fragment that GitHub uses for a heading with this title. It writes letters in lower case, and keeps
+// marks, digits, letter numbers, connectors and hyphens. It turns spaces into hyphens and drops all else. An empty
+// result becomes "heading".
 func Slug(title string) string {
 	var b strings.Builder
 	b.Grow(len(title))

@@ -203,8 +203,8 @@ func (c *windowCut) ranges() []span {
 }
 
 // nextStart returns the first token of the window that follows the window start <= number < end. At most overlap tokens
-// are in both windows. The first unit in this overlap begins the next window, if there is space for the unit at end.
-// Without such a unit, nextStart returns end.
+// are in both windows. The next window begins with the first unit in this overlap that leaves space for the unit at
+// end. Without such a unit, nextStart returns end.
 func (c *windowCut) nextStart(start, end, overlap int) int {
 	following := len(c.tokens)
 	if i := sort.SearchInts(c.units, end+1); i < len(c.units) {

@@ -472,8 +472,7 @@ func (p *parser) unknown(name, word string) {
 	p.note(said)
 }
 
-// suggestion returns a note that suggests a field or property with a similar name. Without a similar name, it returns
-// "".
+// suggestion returns the end of a note, with a similar name of a field or property. Without such a name, it returns "".
 func (p *parser) suggestion(name string) string {
 	properties := maps.Clone(p.properties)
 	maps.DeleteFunc(properties, func(_ string, is bool) bool { return !is })

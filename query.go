@@ -66,7 +66,7 @@ type Prefix struct {
 // Fuzzy finds chunks with a term that is at most Distance edits away from the term of Text. Distance is 1 or 2. An edit
 // changes one character, or swaps two neighbors. The best matching term gives the score: at distance d its weight is
 // 1/(1+d). If Text has several words, all must match. The first Same characters of a word must be equal, because errors
-// are rare there and this excludes most terms.
+// are rare at the start. This excludes most terms.
 type Fuzzy struct {
 	Text     string
 	Field    string

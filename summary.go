@@ -321,8 +321,8 @@ func reasonText(e *Explanation) string {
 var fixedTexts = map[string]string{KindPinned: "it is pinned", KindInOrder: "moved into the order of its document",
 	KindRerank: "the reranking model", KindRepetition: "similar to a result above"}
 
-// term adds the share of a term to the field that has the term. If e names no field, all fields were scored as one
-// text. The method then divides the share among the fields, in proportion to the weighted occurrences of the term.
+// term adds the share of a term to the field that has the term. If e names no field, because all fields were scored as
+// one text, term divides the share among the fields. The weighted occurrences of the term decide the parts.
 func (s *summary) term(e *Explanation, share float64) {
 	term := e.Details["term"].Text
 	if field := e.Details["field"].Text; field != "" {

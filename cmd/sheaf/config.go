@@ -262,8 +262,8 @@ func (w *whichFile) addFlags(cmd *cobra.Command) {
 }
 
 // file returns the settings file to write key to, and whether it is the project's file in the command's folder. Without
-// these flags, the key "store" goes into the project's file, and other keys go into the user's file. Both flags are an
-// error.
+// --project and --user, the key "store" goes into the project's file, and other keys go into the user's file. Both
+// flags together are an error.
 func (w whichFile) file(a *app, key string) (name string, inProject bool, err error) {
 	if w.project && w.user {
 		return "", false, sheaf.Invalidf("--project and --user name different files: give one of them")

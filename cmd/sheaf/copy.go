@@ -94,7 +94,8 @@ type copyJSON struct {
 	TookMS    float64 `json:"took_ms"`         // the time of the copy, in milliseconds
 }
 
-// withStore returns a copy of the app whose settings name another store. flag is the flag with this store, for errors.
+// withStore returns a copy of the app whose settings name another store. The copy counts words exactly and refreshes
+// the index. flag is the name of the flag with this store, for errors.
 func (a *app) withStore(flag, store string) *app {
 	b, c := *a, *a.config
 	c.Store.URL, c.Refresh, c.BM25 = store, true, config.BM25Exact
@@ -418,7 +419,7 @@ func replaceCatalog(staged, dir string) error {
 }
 
 // moveAlias makes an alias on the server lead to the store of the session. It also replaces the catalog of the alias by
-// a copy of the session's catalog. The copy is made first, so alias and catalog differ only for a short time.
+// a copy of the session's catalog. It makes the copy before it moves the alias, so both differ only for a short time.
 func (s *session) moveAlias(ctx context.Context, alias string) error {
 	if s.Target == nil {
 		return withHint(fmt.Errorf("%w: the engine has no aliases", sheaf.ErrUnsupported), "leave --alias out")

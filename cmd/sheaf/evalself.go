@@ -86,9 +86,9 @@ func checkCount(flag string, n int) error {
 	return nil
 }
 
-// withOwn opens the index of a folder. It calls run with the session, and with the index as a collection for eval. If
-// the number of queries in wanted is out of range, it returns an error. args has the folder. If args is empty, the
-// folder is the value of --in or the current folder.
+// withOwn opens the index of the folder in args. If args is empty, it takes the value of --in or the current folder. It
+// calls run with the session, and with the index as a collection for eval. If wanted.PerKind, the number of queries, is
+// out of range, withOwn returns an error.
 func (a *app) withOwn(cmd *cobra.Command, args []string, wanted self.Wanted,
 	run func(*session, *eval.Collection) error) error {
 	if err := checkCount("--queries", wanted.PerKind); err != nil {

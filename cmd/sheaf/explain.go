@@ -321,7 +321,7 @@ func (s *session) whyNot(ctx context.Context, q collection.SearchRequest, o sear
 	return s.explainOne(ctx, q, absence.ID, full)
 }
 
-// explainOne writes the rank of the result id after every step, and the reasons for its score. With full, it also
+// explainOne writes the rank of the result id after every step, and the reasons for its score. If full is true, it also
 // writes the arithmetic of the score.
 func (s *session) explainOne(ctx context.Context, q collection.SearchRequest, id sheaf.ID, full bool) error {
 	e, err := s.explainQuery(ctx, q)

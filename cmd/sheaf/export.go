@@ -221,7 +221,7 @@ func phasesOf(plan *profile.Plan) (out vespa.TwoPhases, reason string) {
 	return out, reason
 }
 
-// factorsOf reads the numbers of the second ranking phase into *out. reason works like the reason of phasesOf.
+// factorsOf reads the numbers of the second ranking phase into *out. reason means the same as in phasesOf.
 func factorsOf(plan *profile.Plan, out *vespa.TwoPhases) (reason string) {
 	var stages []rank.Stage
 	for _, step := range plan.Main.Then {

@@ -130,7 +130,7 @@ func (a *app) openIndex(ctx context.Context, folder string, where location.Locat
 	return a.openIndex(ctx, folder, a.finder(a.config).Own(folder), o, check)
 }
 
-// ofStore adds to an error of the store the name of the flag that chose the store. It returns other errors unchanged.
+// ofStore adds the name of the flag that chose the store to err. It returns errors of other origin unchanged.
 func (a *app) ofStore(err error) error {
 	if _, ok := errors.AsType[collection.StoreError](err); ok && a.storeFlag != "" {
 		return fmt.Errorf("%s: %w", a.storeFlag, err)

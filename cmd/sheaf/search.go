@@ -202,7 +202,7 @@ func columnOf(name string) string {
 	return ingest.PropertyColumn(name)
 }
 
-// order returns the column name in --sort, or "" without --sort. A leading dash means descending order.
+// order returns the column for --sort, or "" without --sort. In both, a leading dash means descending order.
 func (o *searchOptions) order() (string, error) {
 	name, descending := strings.CutPrefix(o.sort, "-")
 	switch {

@@ -91,7 +91,7 @@ const (
 	serverRest = 30 * time.Second
 )
 
-// options returns the options of the client of a model server. p says how often to repeat failed requests.
+// options returns the options for a client of a model server. p says how long to wait and how often to repeat requests.
 func options(p collection.Patience) openai.Options {
 	o := openai.Options{}
 	if p >= collection.Mixed {
@@ -177,7 +177,7 @@ func newReranker(o config.Reranker) (model.Reranker, error) {
 }
 
 // secret reads a key from the environment variable env or from file. Without both, it returns "". settings is the
-// beginning of the names of these settings, for errors: "store_" in store_key_env.
+// prefix of the names of both settings, for errors: "store_" for store_key_env.
 func secret(settings, env, file string) (string, error) {
 	if env != "" {
 		key := os.Getenv(env)
@@ -221,7 +221,7 @@ func configuredChunker(c *config.Config) (chunk.Options, error) {
 	return o, nil
 }
 
-// newChunker works like configuredChunker. If the model is on a server, it notes that windows are measured in words.
+// newChunker works like configuredChunker. With a model on a server, it prints a note: windows are measured in words.
 func (a *app) newChunker() (chunk.Options, error) {
 	if a.config.Chunk.Chunker == "window" && a.config.Embedder.Remote() {
 		a.notice("windows are measured in words: the endpoint does not tell the tokens of %s", a.config.Embedder.Model)

@@ -302,8 +302,8 @@ func searched(p *profile.Profile, named []string) ([]tune.Parameter, error) {
 var taste = []string{"per_document", "pool", "multiplier", "chunk_top_k", "candidates", "rerank_count", "window", "top",
 	"rerank", "hyde"}
 
-// grid returns the values to try for a parameter. It returns nil for parameters in taste, and for defaults that depend
-// on other parameters.
+// grid returns the values to try for a parameter. It returns nil for parameters in taste, and for a parameter whose
+// default depends on other parameters.
 func grid(p *profile.Parameter) []string {
 	if slices.Contains(taste, p.Name) {
 		return nil
@@ -334,7 +334,7 @@ func grid(p *profile.Parameter) []string {
 	return nearValues(standard, p.Min, p.Max, nil, 0.25, 0.5, 1, 1.5, 2, 4)
 }
 
-// nearValues returns standard, and the products of standard and each factor that are between low and high, sorted. If
+// nearValues multiplies standard by each factor. It returns the products between low and high, and standard, sorted. If
 // round is not nil, it rounds each product.
 func nearValues(standard, low, high float64, round func(float64) float64, factors ...float64) []string {
 	var out []float64

@@ -230,8 +230,8 @@ func size(part any) float64 {
 	return Tokens(text.String() + ",")
 }
 
-// tooLong reports whether the number of tokens of a text is surely above left. It looks only at the length of the text,
-// because [Tokens] counts at least one token for 4 bytes.
+// tooLong reports whether the number of tokens of a text is surely above the parameter left. It looks only at the
+// length of the text, because [Tokens] counts at least one token for 4 bytes.
 func tooLong(text string, left float64) bool { return float64(len(text)) > utf8.UTFMax*left }
 
 // Tokens estimates how many tokens a language model counts for a text.
@@ -244,7 +244,7 @@ func Tokens(text string) float64 {
 }
 
 // tokensOf estimates the tokens of one character, for English tokenizers. Digits and signs take more than letters, so
-// tables and code take more than prose. Words of other scripts have more tokens, so each character counts as one token.
+// tables and code take more than prose. A character of another script counts as one token.
 func tokensOf(r rune) float64 {
 	switch {
 	case r >= utf8.RuneSelf:

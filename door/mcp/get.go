@@ -283,7 +283,7 @@ func (o *getOut) next(p *collection.Part, line, count int) string {
 	return fmt.Sprintf("%s:%d:%d", shownID(o.Collection, p.Doc), line, count)
 }
 
-// nextSize estimates how many tokens the member "next" of an answer takes at most, for the passage p.
+// nextSize estimates the tokens that the longest possible member "next" of an answer takes, for the passage p.
 func (o *getOut) nextSize(p *collection.Part) float64 {
 	return size(map[string]string{"next": o.next(p, p.Line+p.Lines, p.Lines)})
 }
@@ -301,7 +301,7 @@ func cutToTokens(text string, tokens float64) string {
 }
 
 // firstTokens returns the beginning of a text, with at most this many tokens. If at least one whole line fits, it cuts
-// after a line. Lines end as in package address.
+// after a line. Lines end with "\n", "\r\n" or "\r".
 func firstTokens(text string, tokens float64) string {
 	used, end, line := 0.0, len(text), 0
 	for i, r := range text {

@@ -307,7 +307,7 @@ func (s *server) addTools(m *sdk.Server) {
 		"passage is not among them.", s.explain)
 }
 
-// add registers a tool that only reads and that calls call. The tool refuses unknown parameters, and names them.
+// add registers a tool that only reads and calls the function call. The tool refuses and names unknown parameters.
 func add[In any, Out interface{ content() []sdk.Content }](s *server, m *sdk.Server, name, title, about string,
 	call func(context.Context, In) (Out, error)) {
 	closed := false

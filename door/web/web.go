@@ -37,8 +37,9 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 const DocumentPath = "/ui/document"
 
 // Handler serves the files of the page at / and /ui/... to everyone. It serves documents at DocumentPath to callers
-// with the scope search. collection returns the collection with a name; for "", it returns the first one. admit waits
-// until a request may run; Handler calls leave when the request ends. To mount the page on an API a of door/http:
+// with the scope search. The function collection returns the collection with a name; for "", it returns the first one.
+// The function admit waits until a request may run; Handler calls leave when the request ends. To mount the page on an
+// API a of door/http:
 //
 //	page := func(grant access.Grant, admit http.Admit) http.Handler { return web.Handler(a.Collection, grant, admit) }
 //	a.Mount("/", "", page)

@@ -164,8 +164,8 @@ func call[T any](ctx context.Context, e *endpoint, asked map[string]any,
 }
 
 // post sends body and passes the answer to read. It repeats this while the server is busy, up to Attempts times in all.
-// If the server closes the connection, post sends body once more, even if Attempts is 1. If read fails, it does not
-// repeat.
+// If the server closes the connection, post sends body once more, even if Attempts is 1. If read fails, post does not
+// repeat the request.
 func (e *endpoint) post(ctx context.Context, body []byte, read func(data []byte) error) error {
 	if e.resting {
 		if err := e.rest.recentFailure(); err != nil {

@@ -133,8 +133,8 @@ func (e *encoder) clearlyEnglish() bool {
 // other languages:
 //   - There is no other table.
 //   - The text is clearly English, or has no words.
-//   - Its language numbers do not clearly show another language: see favor.
-//   - Training saw at most half of its pieces in the other table.
+//   - The language numbers of the text do not clearly show another language: see favor.
+//   - Training saw at most half of the text's pieces in the other table.
 func (e *encoder) table() int {
 	if e.others == nil || e.clearlyEnglish() || !e.hasWord() {
 		return englishTable

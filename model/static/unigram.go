@@ -2,8 +2,8 @@ package static
 
 import "fmt"
 
-// Unigram is a table for many languages. Each piece has a cost, a vector and a language number. It reads its bytes
-// directly, so opening it is fast. It is safe for concurrent use.
+// Unigram is a table for many languages. Each piece has a cost, a vector and a language number. A Unigram reads its
+// bytes directly, so opening it is fast. It is safe for concurrent use.
 type Unigram struct {
 	header
 	unknown int32  // the piece for unknown characters

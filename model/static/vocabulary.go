@@ -1,5 +1,5 @@
 // Package static turns text into vectors with a table of token vectors. The vector of a text is the sum of the vectors
-// of its pieces, at unit length. It has the tokenizers and the embedder. The caller provides the table.
+// of its pieces, at unit length. The package has the tokenizers and the embedder. The caller provides the table.
 package static
 
 import (

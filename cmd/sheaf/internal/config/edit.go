@@ -36,8 +36,8 @@ func Set(path, name string, values []string) error {
 	})
 }
 
-// Unset removes key from the file at path, with its lines. Like Set, it changes nothing else. If the file does not set
-// the key, the error is sheaf.ErrNotFound.
+// Unset removes the key called name from the file at path, with its lines. Like Set, it changes nothing else. If the
+// file does not set the key, the error is sheaf.ErrNotFound.
 func Unset(path, name string) error {
 	key, err := Lookup(name)
 	if err != nil {

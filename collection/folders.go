@@ -68,7 +68,8 @@ func RealFolder(dir string) (string, error) {
 func RealPath(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
-		return "", err
+		return "", sheaf.WithCategory(sheaf.ErrNotFound,
+			errors.New("the current folder does not exist any more: change to another folder"))
 	}
 	return filepath.EvalSymlinks(path)
 }
@@ -83,6 +84,8 @@ func FileFault(kind string, err error) error {
 			err = fmt.Errorf("no such %s: %s", kind, path.Path)
 		}
 		return sheaf.WithCategory(sheaf.ErrNotFound, err)
+	case errors.Is(err, syscall.EISDIR) && named:
+		return sheaf.Invalidf("%s is a folder: name a file", path.Path)
 	case errors.Is(err, fs.ErrPermission):
 		if named {
 			err = fmt.Errorf("%s %s: %w", kind, path.Path, path.Err)
@@ -97,7 +100,9 @@ func NearFile(err error, name string) error {
 	entries, _ := os.ReadDir(filepath.Dir(name)) // without a list there is no hint
 	var names []string
 	for _, e := range entries {
-		names = append(names, e.Name())
+		if e.Name() != filepath.Base(name) { // a link that leads nowhere
+			names = append(names, e.Name())
+		}
 	}
 	near := suggest.NearestValue(filepath.Base(name), names)
 	if near == "" || !errors.Is(err, sheaf.ErrNotFound) {

@@ -82,8 +82,15 @@ func (x *Index) openServer(ctx context.Context) error {
 		return err
 	}
 	x.Backend = st
-	if r, ok := st.(store.Reporter); ok && filled {
+	if r, ok := st.(store.Reporter); ok && (filled || x.First()) {
 		stats, err := r.Stats(ctx)
+		if !filled {
+			if stats.Chunks > 0 { // Stats fails for an empty store
+				x.Notice("%s already has %s that this index did not write: if they belong to another folder, %s", x.Target,
+					wording.Plural(stats.Chunks, "chunk", "chunks"), x.otherPlace())
+			}
+			return nil
+		}
 		if errors.Is(err, sheaf.ErrNotFound) || err == nil && stats.Chunks == 0 {
 			return x.serverLost(cmp.Or(err, sheaf.ErrNotFound))
 		}

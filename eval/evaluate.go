@@ -106,7 +106,7 @@ func missing(d *dataset.Dataset, r *Run) []string {
 			len(d.Queries)-r.Empty, len(d.Queries)))
 	}
 	if others := len(r.Rankings) - known; others > 0 {
-		out = append(out, fmt.Sprintf("%s answers %d queries that are not judged; they are left out", r.Column.Name, others))
+		out = append(out, fmt.Sprintf("%s answers queries that are not judged; they are left out: %d", r.Column.Name, others))
 	}
 	return out
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -64,11 +63,8 @@ func (a *app) readInput(name string) (content []byte, full string, err error) {
 		return nil, "", collection.FileFault("file", err)
 	}
 	defer file.Close()
-	if st, err := file.Stat(); err == nil && st.IsDir() {
-		return nil, "", sheaf.Invalidf("%s is a folder: name a file", name)
-	}
 	if content, err = io.ReadAll(io.LimitReader(file, collection.MaxContextBytes)); err != nil {
-		return nil, "", fmt.Errorf("read: %w", err)
+		return nil, "", collection.FileFault("file", err)
 	}
 	full, err = collection.RealPath(name)
 	return content, full, err

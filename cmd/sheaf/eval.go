@@ -28,6 +28,7 @@ import (
 	"sheaf/eval/report"
 	"sheaf/ingest"
 	"sheaf/internal/wording"
+	"sheaf/profile"
 	"sheaf/text/chunk"
 )
 
@@ -132,6 +133,9 @@ func (a *app) eval(cmd *cobra.Command, args []string, o evalOptions) error {
 	_, _, err := a.folderSettings(cmd)
 	if err != nil {
 		return err
+	}
+	if o.depth < 1 || o.depth > profile.MaxLimit {
+		return sheaf.Invalidf("--depth %d: must be within 1..%d", o.depth, profile.MaxLimit)
 	}
 	e := eval.Evaluation{Class: o.class, Statistics: eval.DefaultStatistics,
 		Options: eval.Options{Depth: o.depth, Plain: o.plain, Workers: 1}}

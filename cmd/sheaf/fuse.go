@@ -122,7 +122,8 @@ func (a *app) readRun(name string) (*runfile.Run, error) {
 		return nil, collection.FileFault("file", err)
 	}
 	defer f.Close()
-	return runfile.Read(name, f)
+	r, err := runfile.Read(name, f)
+	return r, collection.FileFault("file", err)
 }
 
 // printRun writes the first limit hits of every query. If no query has a hit, it returns an error with exit status 1.

@@ -295,8 +295,12 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 	if near != "" && len(name) > 1 {
 		return withHint(invalid, "did you mean --%s?", near)
 	}
-	if word := unknown.GetSpecifiedShortnames(); word != "" && cmd.Name() == "search" {
+	word := unknown.GetSpecifiedShortnames()
+	if word != "" && cmd.Name() == "search" {
 		return withHint(invalid, "to leave out what holds %q, put the query behind --: sheaf search -- WORDS -%s", word, word)
+	}
+	if word != "" {
+		return withHint(invalid, "put -- before an argument that begins with -: %s -- -%s", cmd.CommandPath(), word)
 	}
 	return withHint(invalid, "see: %s --help", cmd.CommandPath())
 }

@@ -242,7 +242,7 @@ func (o *searchOptions) unknownColumns(view *catalog.View) (notes []string) {
 		note := fmt.Sprintf("no document has the property %q", name)
 		if near := suggest.Nearest(name, known); near != "" {
 			note += fmt.Sprintf(": did you mean %q?", near)
-		} else if name == strings.TrimPrefix(o.sort, "-") {
+		} else if o.sort != "" && name == strings.TrimPrefix(o.sort, "-") {
 			note += ": --sort takes date, path, depth or a property; --sort=-date puts new ones first"
 		}
 		notes = append(notes, note)

@@ -95,7 +95,7 @@ func (k *Keys) read() error {
 	}
 	var version struct{ Format int }
 	if err := json.Unmarshal(content, &version); err != nil {
-		return fmt.Errorf("read keys: %w: %s: %w", sheaf.ErrCorrupt, k.path, err)
+		return k.corrupt("%w", err)
 	}
 	if version.Format != keysFormat {
 		return fmt.Errorf("read keys: %w: %s has format %d, this program reads %d", sheaf.ErrUnsupported, k.path,
@@ -105,16 +105,16 @@ func (k *Keys) read() error {
 	strict := json.NewDecoder(bytes.NewReader(content))
 	strict.DisallowUnknownFields() // a misspelled field may restrict a key
 	if err := strict.Decode(&file); err != nil {
-		return fmt.Errorf("read keys: %w: %s: %w", sheaf.ErrCorrupt, k.path, err)
+		return k.corrupt("%w", err)
 	}
 	if name, ok := jsonname.Twice(content, jsonname.AnyCase); ok { // a repeated member could replace a restriction
-		return fmt.Errorf("read keys: %w: %s: %q appears twice in one object", sheaf.ErrCorrupt, k.path, name)
+		return k.corrupt("%q appears twice in one object", name)
 	}
 	of := map[string]string{}
 	for i := range file.Keys {
 		key := &file.Keys[i]
 		if err := key.Validate(); err != nil {
-			return fmt.Errorf("read keys: %w: %s: key %q: %w", sheaf.ErrCorrupt, k.path, key.ID, err)
+			return k.corrupt("key %q: %w", key.ID, err)
 		}
 		if first, ok := of[key.Hash]; ok { // revoking one of the two would leave the secret valid
 			return fmt.Errorf("read keys: %w: %s: the keys %q and %q are the same secret: remove one",
@@ -124,6 +124,12 @@ func (k *Keys) read() error {
 	}
 	k.keys, k.state = file.Keys, state
 	return nil
+}
+
+// corrupt returns the error for a damaged file of keys.
+func (k *Keys) corrupt(format string, args ...any) error {
+	return fmt.Errorf("read keys: %w: %s: %w: restore the file from a backup, or remove it and make the keys again",
+		sheaf.ErrCorrupt, k.path, fmt.Errorf(format, args...))
 }
 
 // Any reports whether there is a key or ever was one. If so, every caller needs a key.

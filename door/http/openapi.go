@@ -152,7 +152,8 @@ func (a *API) describe(r *route, s *schemas, failure, plain schema) schema {
 
 // answerHeaders describes the response headers that a client may use, by name.
 var answerHeaders = schema{
-	"X-Request-Id": schema{"description": "The request's own, as it was sent when it is sensible: the log names it.",
+	"X-Request-Id": schema{"description": "The ID of the request, which the log names too: the ID that the client sent " +
+		"(at most 128 letters, digits and . _ : -), or a new one.",
 		"schema": schema{"type": "string"}},
 	"Server-Timing": schema{"description": "How long each step took, in milliseconds, and all of them.",
 		"schema": schema{"type": "string"}},

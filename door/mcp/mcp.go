@@ -350,8 +350,8 @@ const wholeNumbers = 1 << 53
 // integers. It also returns an error for a limit or budget of 0, because 0 would mean the default.
 func (s *server) refuse(tool string, arguments json.RawMessage) error {
 	var sent map[string]any
-	if err := json.Unmarshal(arguments, &sent); err != nil {
-		return nil // there are none, or the schema reports the fault
+	if err := json.Unmarshal(arguments, &sent); err != nil && len(arguments) > 0 {
+		return sheaf.Invalidf("arguments: must be a JSON object, not a list, a text or a number")
 	}
 	known := s.parameters[tool]
 	for _, name := range slices.Sorted(maps.Keys(sent)) {

@@ -13,6 +13,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -263,7 +264,7 @@ func open(file string) (io.ReadCloser, string, error) {
 		}
 	}
 	if err != nil {
-		return nil, "", notFound("read data set", err)
+		return nil, "", notFound("read file", err)
 	}
 	if !strings.HasSuffix(file, ".gz") {
 		return f, file, nil
@@ -294,7 +295,13 @@ func lineError(name string, line int, format string, args ...any) error {
 // jsonFault describes a fault in a line of JSON without names of Go types.
 func jsonFault(err error) string {
 	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fmt.Sprintf("%q is a %s, which does not belong there", kind.Field, kind.Value)
+		switch {
+		case kind.Field == "":
+			return "the line must be a JSON object"
+		case kind.Type.Kind() == reflect.String:
+			return fmt.Sprintf("%q must be a text", kind.Field)
+		}
+		return fmt.Sprintf("%q must be an object", kind.Field)
 	}
 	return "no valid JSON: " + err.Error()
 }

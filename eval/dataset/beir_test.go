@@ -57,9 +57,10 @@ func TestFaults(t *testing.T) {
 		"no judgements": {"qrels/test.tsv", "-", sheaf.ErrNotFound, "qrels"},
 		"not JSON":      {"corpus.jsonl", corpus + "{\"_id\": ", sheaf.ErrInvalid, "corpus.jsonl:4: no valid JSON"},
 		"a number as text": {"corpus.jsonl", `{"_id": "a", "text": 3}`, sheaf.ErrInvalid, `corpus.jsonl:1: "text" ` +
-			`is a number`},
+			`must be a text`},
 		"a number as ID": {"corpus.jsonl", `{"_id": 1, "text": "x"}`, sheaf.ErrInvalid,
-			`corpus.jsonl:1: "_id" is a number`},
+			`corpus.jsonl:1: "_id" must be a text`},
+		"a list": {"corpus.jsonl", "[1]", sheaf.ErrInvalid, "corpus.jsonl:1: the line must be a JSON object"},
 		"no text": {"corpus.jsonl", `{"_id": "a"}`, sheaf.ErrInvalid,
 			`corpus.jsonl:1: document "a" needs a "text"`},
 		"a document twice": {"corpus.jsonl", corpus + `{"_id": "a", "text": "x"}`, sheaf.ErrInvalid,
@@ -79,8 +80,8 @@ func TestFaults(t *testing.T) {
 		"no header":       {"qrels/test.tsv", "this is prose\n", sheaf.ErrInvalid, "test.tsv:1: want judgements as"},
 		"an unknown one": {"qrels/test.tsv", qrels + "q\tzz\t1\n", nil, `1 of 3 judged documents are not in the ` +
 			`collection and count as not found, such as "zz" of query "q"`},
-		"a negative gain": {"qrels/test.tsv", qrels + "q\tb\t0\nq\ta\t2\n", nil, "2 judgements are written twice"},
-		"TREC":            {"qrels/test.tsv", "q 0 a -2\nq 0 b 1\n", nil, "1 gains are negative"},
+		"a negative gain": {"qrels/test.tsv", qrels + "q\tb\t0\nq\ta\t2\n", nil, "written twice, with the same gain: 2"},
+		"TREC":            {"qrels/test.tsv", "q 0 a -2\nq 0 b 1\n", nil, "not relevant: 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := map[string]string{"corpus.jsonl": corpus, "queries.jsonl": queries, "qrels/test.tsv": qrels}

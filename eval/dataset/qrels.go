@@ -38,10 +38,10 @@ func (d *Dataset) readQrels(file string, sum hash.Hash) (string, error) {
 		return j.add(text, name, line)
 	})
 	if j.negative > 0 {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("%s: %d gains are negative and count as not relevant", name, j.negative))
+		d.Warnings = append(d.Warnings, fmt.Sprintf("%s: negative gains, which count as not relevant: %d", name, j.negative))
 	}
 	if j.repeated > 0 {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("%s: %d judgements are written twice, with the same gain", name,
+		d.Warnings = append(d.Warnings, fmt.Sprintf("%s: judgements written twice, with the same gain: %d", name,
 			j.repeated))
 	}
 	return name, err

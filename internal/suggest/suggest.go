@@ -39,6 +39,9 @@ func NearestValue(name string, known []string) string {
 func nearest(name string, known []string, limit int) string {
 	lower := strings.ToLower(name)
 	length := utf8.RuneCountInString(lower)
+	if length == 0 {
+		return ""
+	}
 	best, bestDistance := "", limit+1
 	letters := []rune(lower)
 	for _, k := range known {

@@ -22,6 +22,7 @@ func TestNearest(t *testing.T) {
 	} {
 		check.Equal(t, suggest.Nearest(c.name, commands), c.want, "Nearest(%q)", c.name)
 	}
+	check.Equal(t, suggest.Nearest("", []string{"b"}), "", "no name")
 }
 
 // TestSuggestionsForValues checks that distant words are not suggested.

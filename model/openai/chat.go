@@ -77,7 +77,7 @@ func (c *Chat) reply(data []byte) (string, error) {
 		} `json:"choices"`
 	}
 	if err := json.Unmarshal(data, &answer); err != nil {
-		return "", c.endpoint.fault("answered no JSON of a chat: %w", err)
+		return "", c.endpoint.notJSON("a chat", data, err)
 	}
 	if len(answer.Choices) == 0 {
 		return "", c.endpoint.fault("gave no reply%s", c.endpoint.errorMessage(data))

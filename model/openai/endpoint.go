@@ -364,6 +364,19 @@ func (e *endpoint) quoteAnswer(data []byte) string {
 	return strings.Join(strings.Fields(strings.ToValidUTF8(text[:min(len(text), 300)], "?")), " ")
 }
 
+// notJSON returns the error for an answer that err keeps from being read as the JSON of a thing. It quotes the answer
+// instead of an error that names Go types.
+func (e *endpoint) notJSON(of string, data []byte, err error) error {
+	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok || !json.Valid(data) {
+		said := cmp.Or(e.quoteAnswer(data), "an empty answer")
+		if strings.HasPrefix(said, "<") {
+			said = "an HTML page: is this the address of an API?"
+		}
+		return e.fault("answered no JSON of %s: %s", of, said)
+	}
+	return e.fault("answered no JSON of %s: %w", of, err)
+}
+
 // errorMessage returns the error message in a server's answer, with ": " before it. Without a message, it returns "".
 func (e *endpoint) errorMessage(data []byte) string {
 	var answer struct {

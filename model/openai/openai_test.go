@@ -136,7 +136,8 @@ func TestFaults(t *testing.T) {
 		"infinite":       {`{"data":[{"embedding":[1e308,1e308]}]}`, 200, "", "no direction"},
 		"index":          {`{"data":[{"index":1,"embedding":[1,2]}]}`, 200, "", "wrongly: 1 of 1"},
 		"half a body":    {`{"data":[{"embedd`, 200, "", "no JSON"},
-		"HTML":           {`<html>secret</html>`, 200, "text/html", "no JSON"},
+		"HTML":           {`<html>secret</html>`, 200, "text/html", "no JSON of embeddings: an HTML page"},
+		"a list":         {`[[1,2]]`, 200, "", "no JSON of embeddings: [[1,2]]"}, // without names of Go types
 		"HTML error":     {`<html>`, 404, "text/html", "HTML page"},
 		"empty error":    {``, 404, "", "(404 Not Found): an empty answer"},
 		"wrong key":      {`{"error":"bad key ` + key + `"}`, 401, "", "refused the key"},
@@ -146,7 +147,7 @@ func TestFaults(t *testing.T) {
 		"a proxy's page": {`<html>`, 502, "text/html", "502 Bad Gateway: an HTML page"},
 		"a cut key":      {strings.Repeat("x", 280) + " wrong key " + key, 401, "", "wrong key …"},
 		"200 of a fault": {`{"error":{"message":"no provider for this model"}}`, 200, "",
-			"gave 0 vectors for 1 texts: {\"message\":\"no provider"},
+			"gave 0 vectors for 1 text: {\"message\":\"no provider"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, count := server(t, func(_ int64, _ []string, w http.ResponseWriter, _ *http.Request) {

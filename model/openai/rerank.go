@@ -141,14 +141,14 @@ func (r *Reranker) decode(data []byte, n int) ([]float64, error) {
 	var list []scoredText
 	if r.shape == ShapeTEI {
 		if err := json.Unmarshal(data, &list); err != nil {
-			return nil, r.endpoint.fault("answered no list of scores: %v", err)
+			return nil, r.endpoint.notJSON("scores", data, err)
 		}
 	} else {
 		var answer struct {
 			Results []scoredText `json:"results"`
 		}
 		if err := json.Unmarshal(data, &answer); err != nil {
-			return nil, r.endpoint.fault("answered no JSON of results: %v", err)
+			return nil, r.endpoint.notJSON("results", data, err)
 		}
 		list = answer.Results
 	}

@@ -15,7 +15,7 @@ import (
 // has no ranking for a query, the other runs decide.
 func Fuse(runs []*Run, weights []float64, f rank.Fusion) (*Run, error) {
 	if len(runs) == 0 || weights != nil && len(weights) != len(runs) {
-		return nil, sheaf.Invalidf("fuse: %d weights for %d runs: must be as many", len(weights), len(runs))
+		return nil, sheaf.Invalidf("fuse: weights given: %d, runs: %d: give each run one weight", len(weights), len(runs))
 	}
 	runs = sameNames(runs)
 	out := &Run{Rankings: map[string]sheaf.Ranking{}}

@@ -179,7 +179,7 @@ func (p *parser) trec(data []byte) error {
 			continue
 		}
 		if len(parts) != 6 {
-			return p.errorf(n, "%d parts: %s", len(parts), trecLine)
+			return p.errorf(n, "%s: this line has %d of the 6 parts", trecLine, len(parts))
 		}
 		rank, err := strconv.Atoi(parts[3])
 		if err != nil || rank < 0 {
@@ -253,7 +253,7 @@ func (p *parser) ranking(query string, value json.RawMessage, line int) error {
 		return d.object(func(id string) error {
 			var score json.Number
 			if err := d.Decode(&score); err != nil {
-				return d.errorf("the score of %q: %v", id, err)
+				return d.errorf("the score of %q must be a number", id)
 			}
 			rank++
 			return p.addNumber(query, id, score, rank, d.line())
@@ -269,7 +269,7 @@ func (p *parser) ranking(query string, value json.RawMessage, line int) error {
 			Score *json.Number `json:"score"`
 		}
 		if err := d.Decode(&hit); err != nil {
-			return d.errorf("hit %d of query %q must be {\"id\", \"score\"}, a text and a number: %v", rank, query, err)
+			return d.errorf("hit %d of query %q must be {\"id\", \"score\"}, a text and a number", rank, query)
 		}
 		if hit.ID == nil || hit.Score == nil {
 			return d.errorf("a hit of query %q has no id or no score", query)

@@ -180,7 +180,10 @@ func (c *Config) loadFile(path string, source Source, trust *Trust) error {
 	if errors.Is(err, fs.ErrNotExist) && source == SourceUser {
 		return nil
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("read configuration: %w: %s is a link to a file that does not exist", sheaf.ErrNotFound, path)
+	case err != nil:
 		return fmt.Errorf("read configuration: %w", err)
 	}
 	parsed, err := parseFile(path, content)
@@ -286,8 +289,8 @@ func findProjectFile(dir string) (file, second string, err error) {
 	for {
 		for _, name := range ProjectFileNames {
 			path := filepath.Join(dir, name)
-			if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
-				continue
+			if st, err := os.Lstat(path); err != nil || !st.Mode().IsRegular() && st.Mode().Type() != fs.ModeSymlink {
+				continue // a link that leads nowhere is an error: the settings in its file may exclude documents
 			}
 			if file != "" {
 				return file, path, nil

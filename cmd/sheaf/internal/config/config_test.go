@@ -32,6 +32,7 @@ func TestErrorsNamePosition(t *testing.T) {
 		{"store_password: x\n", `unknown key "store_password": settings hold no secrets: "store_key_env" names`},
 		{"embedder:\n  urll: x\n", `:2:3: unknown key "embedder.urll": did you mean "embedder.url"?`},
 		{"zzzzzzzzzzzz: 1\n", "the keys are chunker,"},
+		{"chat: {url: localhost}\n", `:1:13: chat.url: is "localhost": must begin with http:// or https://`},
 		{"limit: 5000\n", `:1:8: limit: is "5000": must be a whole number within 1..1000`},
 		{"limit: [1]\n", ":1:8: limit: is a list: must be a number"},
 		{"refresh: maybe\n", "must be true or false"},

@@ -522,8 +522,8 @@ func (k *Key) checkText(text string) error {
 	case k.Allowed != nil && !slices.Contains(k.Allowed, text):
 		return fmt.Errorf("is %q: must be one of %s", text, strings.Join(k.Allowed, ", "))
 	case k.pattern != nil && !k.pattern.MatchString(text):
-		return fmt.Errorf("is %q: %s", text, k.Help)
-	case k.Name == "embedder.url" && text != "":
+		return fmt.Errorf("is %q: want the %s", text, k.Help)
+	case strings.HasSuffix(k.Name, ".url") && text != "":
 		u, err := url.Parse(text)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 			return fmt.Errorf("is %q: must begin with http:// or https:// and name a host", text)

@@ -15,7 +15,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"sheaf/internal/wording"
 	"sheaf/model"
 )
 
@@ -243,8 +242,7 @@ func (e *Embedder) decode(data []byte, n int) ([][]float32, error) {
 		return nil, e.at.notJSON("embeddings", data, err)
 	}
 	if len(answer.Data) != n {
-		return nil, e.at.fault("gave %s for %s%s", wording.Plural(len(answer.Data), "vector", "vectors"),
-			wording.Plural(n, "text", "texts"), e.at.errorMessage(data))
+		return nil, e.at.fault("gave %d vectors for %d texts%s", len(answer.Data), n, e.at.errorMessage(data))
 	}
 	vectors, given := make([][]float32, n), make([]bool, n)
 	for i, d := range answer.Data {

@@ -147,7 +147,7 @@ func TestFaults(t *testing.T) {
 		"a proxy's page": {`<html>`, 502, "text/html", "502 Bad Gateway: an HTML page"},
 		"a cut key":      {strings.Repeat("x", 280) + " wrong key " + key, 401, "", "wrong key …"},
 		"200 of a fault": {`{"error":{"message":"no provider for this model"}}`, 200, "",
-			"gave 0 vectors for 1 text: {\"message\":\"no provider"},
+			"gave 0 vectors for 1 texts: {\"message\":\"no provider"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, count := server(t, func(_ int64, _ []string, w http.ResponseWriter, _ *http.Request) {

@@ -271,12 +271,12 @@ var languages = [...]struct {
 	least     int
 	encodings []legacy
 }{
-	{"éèáíóöüäñçåøôêïîœàâ" + marks, leastLatin, western}, // English, with names of others
-	{"äöüß" + marks, leastLatin, western},                // German
-	{"éèàêçùôîâûœëï" + marks, leastLatin, western},       // French
-	{"áéíóúñü" + marks, leastLatin, western},             // Spanish
-	{"ãõçáéíóúâêôà" + marks, leastLatin, western},        // Portuguese
-	{"àèéìòù" + marks, leastLatin, western},              // Italian
+	{"éèáíóöüäñçåøôêïîœàâÿ" + marks, leastLatin, western}, // English, with names of others
+	{"äöüß" + marks, leastLatin, western},                 // German
+	{"éèàêçùôîâûœëï" + marks, leastLatin, western},        // French
+	{"áéíóúñü" + marks, leastLatin, western},              // Spanish
+	{"ãõçáéíóúâêôà" + marks, leastLatin, western},         // Portuguese
+	{"àèéìòù" + marks, leastLatin, western},               // Italian
 	// Scandinavian languages, Finnish
 	{"åäöæøé" + marks, leastLatin, western},
 	{"áæðéíóöþúý" + marks, leastLatin, western},           // Icelandic
@@ -336,7 +336,7 @@ const (
 
 const (
 	// marks are signs that texts of every Latin language may contain.
-	marks = "„“”‚‘’–—…«»€§°±×²³¼½µ£©®™•·"
+	marks = "„“”‚‘’–—…«»€§°±×²³¼½µ£©®™•·\u00a0"
 	// kana are the Japanese letters that occur beside Chinese signs.
 	kana = "のにをはがとでたしてるなれかもいらこりさっうくよあまどけそきめすえみせわおつだんち、。ーンスルトラアイリクシドレジタフロカマ"
 	// simplified, traditional and hangul are the most frequent signs of Chinese and Korean texts.
@@ -427,7 +427,7 @@ func isCommon(sample []byte, ranges string) bool {
 // characters that are in letters, in upper or lower case. Two kinds do not add to share, because text in a wrong
 // encoding has many of them:
 //   - a letter for which isMisplaced is true
-//   - a mark between two letters, except the apostrophe
+//   - a mark between two letters, except the apostrophe and the space
 //
 // If the sample is invalid in e, both results are 0.
 func frequentShare(sample []byte, e legacy, letters string) (share, signs int) {
@@ -447,7 +447,7 @@ func frequentShare(sample []byte, e legacy, letters string) (share, signs int) {
 		case r == utf8.RuneError:
 			broken++
 		case !strings.ContainsRune(letters, small), isMisplaced(before, r, after):
-		case !unicode.IsLetter(r) && r != '’' && unicode.IsLetter(before) && unicode.IsLower(after):
+		case !unicode.In(r, unicode.L, unicode.Z) && r != '’' && unicode.IsLetter(before) && unicode.IsLower(after):
 		default:
 			frequent++
 		}

@@ -75,10 +75,11 @@ func TestTextThatIsNotUTF8(t *testing.T) {
 		"Windows-1250, all signs": {charmap.Windows1250, "# Żółw\n\nZażółć gęślą jaźń\n"},
 		"Windows-1252": {charmap.Windows1252, "L’été à Évreux — où « l’élève zélé » a été reçu, œuvre " +
 			"achevée… 5 €\n"},
-		"Windows-1252, short": {charmap.Windows1252, "# Café\n"},
-		"Windows-1251":        {charmap.Windows1251, russian},
-		"KOI8-R":              {charmap.KOI8R, russian},
-		"code page 866":       {charmap.CodePage866, russian},
+		"Windows-1252, short":                         {charmap.Windows1252, "# Café\n"},
+		"Windows-1252, only spaces that do not break": {charmap.Windows1252, "heron\u00a0sits at 5\u00a0euros\n"},
+		"Windows-1251":                                {charmap.Windows1251, russian},
+		"KOI8-R":                                      {charmap.KOI8R, russian},
+		"code page 866":                               {charmap.CodePage866, russian},
 		"Windows-1253": {charmap.Windows1253, "# Σημείωση\n\nΤο κλειδί του γραφείου λείπει και δεν το " +
 			"βρίσκω πουθενά.\n"},
 		"Shift_JIS":                  {japanese.ShiftJIS, "# メモ\n\nいろはにほへと、散りぬるを。東京の鍵はここにあります。\n"},

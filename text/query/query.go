@@ -224,10 +224,13 @@ func oneOf(sign byte, values []token) []token {
 	return append(out, token{kind: tokenClose})
 }
 
-// startsOperand reports whether s, the text after a sign, begins with something that can be required or forbidden.
+// startsOperand reports whether s, the text after a sign, begins with something that can be required or forbidden. A
+// dot or another sign begins a name if a letter follows, as in .NET.
 func startsOperand(s string) bool {
-	r, _ := utf8.DecodeRuneInString(s)
-	return isQuote(r) || r == '(' || r == '#' || unicode.IsLetter(r) || unicode.IsDigit(r)
+	r, size := utf8.DecodeRuneInString(s)
+	after, _ := utf8.DecodeRuneInString(s[size:])
+	return isQuote(r) || r == '(' || r == '#' || unicode.In(r, unicode.L, unicode.Nd, unicode.So) ||
+		strings.ContainsRune("._@$/~", r) && unicode.IsLetter(after)
 }
 
 // startsProperty reports whether s begins with a property in brackets.

@@ -27,6 +27,10 @@ func TestParse(t *testing.T) {
 	for _, c := range []struct{ text, want, note string }{
 		{`oauth next.js`, `any of "oauth next.js"`, ""},
 		{`"refresh token" oauth`, `the phrase "refresh token", better with any of "oauth"`, ""},
+		{`heron +🐘`, `the phrase "🐘", better with any of "heron"`, ""},
+		{`heron -🐘 -.NET -@ann`, `any of "heron", not the phrase "🐘", not the phrase ".NET", not the phrase "@ann"`, ""},
+		{`a -> b +/- -.`, `any of "a -> b +/- -."`, ""},
+		{`#️⃣`, `any of "#️⃣"`, ""},
 		{`+oauth -draft setup`, `the phrase "oauth", better with any of "setup", not the phrase "draft"`, ""},
 		{`-draft`, `not the phrase "draft"`, "only says what to leave out"},
 		{`a OR b`, `any of "a" or any of "b"`, ""},

@@ -126,7 +126,7 @@ func hasLetter(s string) bool {
 func isIndexed(r rune) bool { return inWord(r) || unicode.Is(unicode.So, r) }
 
 func isTag(name string) bool {
-	if !strings.ContainsFunc(name, func(r rune) bool { return searchable(r) && !unicode.IsDigit(r) }) {
+	if !strings.ContainsFunc(name, func(r rune) bool { return searchable(r) && !unicode.In(r, unicode.M, unicode.Nd) }) {
 		return false
 	}
 	return !strings.ContainsFunc(name, func(r rune) bool {

@@ -403,6 +403,7 @@ var readAs = map[int]string{
 	21: "1d9e7fcd0dd9d113",
 	22: "91637d61dbb51af0", // reads tags and entities in texts as readers see them
 	23: "91637d61dbb51af0", // reads lists in fields
+	24: "91637d61dbb51af0", // reads tags of several words, days of tasks without brackets
 }
 
 // TestParserVersion checks that the parsed texts have the digest of ingest.ParserVersion. If it fails because texts

@@ -3,9 +3,12 @@
 package wikilink
 
 import (
+	"net/url"
 	"path"
 	"slices"
 	"strings"
+
+	"sheaf/internal/pattern"
 )
 
 // Link is a wiki link. At least one of Target and Fragment is not "".
@@ -87,14 +90,23 @@ func (l Link) Text() string {
 // MarkdownEndings are the extensions of Markdown files.
 var MarkdownEndings = [...]string{".md", ".markdown", ".mdx"}
 
-// Name returns the name of the note to which the wiki link s leads. The name is the last part of the target without a
-// Markdown extension. If s is not exactly one link, or has no target, Name returns "".
+// markdownLink matches a text that is one Markdown link to a Markdown file of the folder.
+var markdownLink = pattern.Lazy(`^\[[^\[\]]*\]\(<?([^()<>:#]+(?i:` + strings.Join(MarkdownEndings[:], "|") +
+	`))(?:#[^()<>]*)?>?\)$`)
+
+// Name returns the name of the note to which the link s leads. The name is the last part of the target without a
+// Markdown extension. If s is not exactly one link to a note, Name returns "".
 func Name(s string) string {
-	l, ok := Whole(s)
-	if !ok || l.Target == "" {
+	target := ""
+	if l, ok := Whole(s); ok {
+		target = l.Target
+	} else if m := markdownLink().FindStringSubmatch(s); m != nil {
+		target, _ = url.PathUnescape(m[1])
+	}
+	if target == "" {
 		return ""
 	}
-	name := path.Base(l.Target)
+	name := path.Base(target)
 	ending := path.Ext(name)
 	if len(ending) < len(name) && slices.Contains(MarkdownEndings[:], strings.ToLower(ending)) {
 		return strings.TrimSuffix(name, ending)

@@ -31,6 +31,11 @@ func TestWholeTextIsLink(t *testing.T) {
 		{"[[Ann](ann.md)]]", "", "", false},
 		{"[[Ann|A [1](one.md)]]", "A [1](one.md)", "Ann", true},
 		{"Ann", "", "", false},
+		{"[A](people/Ann%20Lee.md#top)", "", "Ann Lee", false},
+		{"[A](<people/Ann Lee.md>)", "", "Ann Lee", false},
+		{"[A](https://example.org/Ann.md)", "", "", false},
+		{"[A](Ann.png)", "", "", false},
+		{"[A](Ann.md) and Bob", "", "", false},
 	} {
 		l, ok := wikilink.Whole(c.text)
 		if ok != c.ok || ok && l.Text() != c.shown || wikilink.Name(c.text) != c.name {

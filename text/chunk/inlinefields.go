@@ -282,32 +282,19 @@ func inList(src string, i int) bool {
 	return i > 0 && strings.IndexByte("-*+.)", src[i-1]) >= 0
 }
 
-// dueSigns are the signs before the day on which a task is due. In lines that continue a task, only the first is a
-// sign.
-var dueSigns = [...]string{"DEADLINE: <", "📅", "📆", "🗓️", "🗓", "@due(", "due: ", "due:2"}
+// dueDate matches the day on which a task is due, with the sign before it. It leaves out fields in brackets.
+var dueDate = pattern.Lazy(`(?:DEADLINE: <|[📅📆🗓]|@due\(|\b[Dd]ue: ?|[^[(\w][Dd]ue:: ?)` +
+	`[ *\x{fe0f}]*(?:\[\[)?([\d-]+)`)
 
 // dueDay returns the due day in a line of a task, as in 📅 2026-03-01 or DEADLINE: <2026-03-01 Sun>. more says that the
-// line continues the task. Without a due day, it returns "".
+// line continues the task. In such a line, only DEADLINE counts. Without a due day, dueDay returns "".
 func dueDay(text string, more bool) string {
-	signs := dueSigns[:]
-	if more {
-		signs = dueSigns[:1]
-	}
-	for _, sign := range signs {
-		_, rest, ok := strings.Cut(text, sign)
-		if !ok {
+	for _, m := range dueDate().FindAllStringSubmatch(text, -1) {
+		if more && m[0][0] != 'D' {
 			continue
 		}
-		if sign == "due:2" {
-			rest = "2" + rest
-		}
-		rest = strings.TrimLeft(rest, " \ufe0f")
-		end := strings.IndexFunc(rest, func(c rune) bool { return c != '-' && (c < '0' || c > '9') })
-		if end < 0 {
-			end = len(rest)
-		}
-		if v := plainValue(rest[:end]); v.Kind == sheaf.KindDate {
-			return rest[:end]
+		if v := plainValue(m[1]); v.Kind == sheaf.KindDate {
+			return m[1]
 		}
 	}
 	return ""

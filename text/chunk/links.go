@@ -126,6 +126,13 @@ func (f *finder) tagAt(i int) int {
 			return i + 1
 		}
 	}
+	if inner, ok := strings.CutPrefix(t[i+1:], "[["); ok { // as Logseq writes tags of several words
+		if l, size, ok := wikilink.Parse(inner); ok && l.Target != "" {
+			at := span{f.base + i, f.base + i + len("#[[") + size}
+			f.out.tags = append(f.out.tags, found{at, showable(l.Target)})
+		}
+		return i + 1
+	}
 	end, digitsOnly := i+1, true
 	for end < len(t) {
 		r, size := rune(t[end]), 1
@@ -135,7 +142,7 @@ func (f *finder) tagAt(i int) int {
 		if !isTagRune(r) {
 			break
 		}
-		if r != '/' && !unicode.IsDigit(r) {
+		if r != '/' && !unicode.IsDigit(r) && !unicode.IsMark(r) { // #️⃣ is no tag
 			digitsOnly = false
 		}
 		end += size

@@ -110,7 +110,7 @@ var allowed = map[string][]string{
 	"internal/offheap":    {},
 	"internal/pattern":    {},
 	"internal/suggest":    {"internal/edits"},
-	"internal/wikilink":   {"internal/pattern"},
+	"internal/wikilink":   {},
 	"internal/wording":    {},
 	"internal/worked":     {},
 	"internal/yamlfile":   {},

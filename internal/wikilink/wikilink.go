@@ -7,8 +7,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"sheaf/internal/pattern"
 )
 
 // Link is a wiki link. At least one of Target and Fragment is not "".
@@ -90,18 +88,15 @@ func (l Link) Text() string {
 // MarkdownEndings are the extensions of Markdown files.
 var MarkdownEndings = [...]string{".md", ".markdown", ".mdx"}
 
-// markdownLink matches a text that is one Markdown link to a Markdown file of the folder.
-var markdownLink = pattern.Lazy(`^\[[^\[\]]*\]\(<?([^()<>:#]+(?i:` + strings.Join(MarkdownEndings[:], "|") +
-	`))(?:#[^()<>]*)?>?\)$`)
-
 // Name returns the name of the note to which the link s leads. The name is the last part of the target without a
 // Markdown extension. If s is not exactly one link to a note, Name returns "".
 func Name(s string) string {
 	target := ""
-	if l, ok := Whole(s); ok {
+	l, wiki := Whole(s)
+	if wiki {
 		target = l.Target
-	} else if m := markdownLink().FindStringSubmatch(s); m != nil {
-		target, _ = url.PathUnescape(m[1])
+	} else if strings.HasPrefix(s, "[") {
+		target = markdownTarget(s)
 	}
 	if target == "" {
 		return ""
@@ -111,5 +106,20 @@ func Name(s string) string {
 	if len(ending) < len(name) && slices.Contains(MarkdownEndings[:], strings.ToLower(ending)) {
 		return strings.TrimSuffix(name, ending)
 	}
+	if !wiki {
+		return ""
+	}
 	return name
+}
+
+// markdownTarget returns the path in a text of one Markdown link to a file, such as [Ann](people/Ann.md#top), or "".
+func markdownTarget(s string) string {
+	text, address, _ := strings.Cut(s[1:], "](")
+	address, closed := strings.CutSuffix(address, ")")
+	address, _, _ = strings.Cut(strings.Trim(address, "<>"), "#")
+	if !closed || strings.ContainsAny(text, "[]") || strings.ContainsAny(address, "()<>:") {
+		return ""
+	}
+	target, _ := url.PathUnescape(address)
+	return target
 }

@@ -75,6 +75,17 @@ func TestCommentsChangeNoBlock(t *testing.T) {
 		"tags %q, links %v, fields %v", doc.Tags, doc.Chunks[0].Links, doc.Fields)
 }
 
+// TestCommentsInHeadings checks that removed comments leave no blanks in titles.
+func TestCommentsInHeadings(t *testing.T) {
+	text := "# A <!-- x --> B %%y%% C\n\na\n\n## %% x %% Sec <!-- y -->\n\nb\n\nSet <!-- x --> ext\n---\n\nc\n"
+	doc := must.Get(chunk.New(chunk.Options{})).Chunk("t", "n.md", chunk.WithoutComments("n.md", []byte(text)))
+	var titles []string
+	for _, c := range doc.Chunks {
+		titles = append(titles, c.Title)
+	}
+	check.Equal(t, strings.Join(titles, "|"), "A B C|A B C|Sec|Set ext", "the titles")
+}
+
 func TestSqueezed(t *testing.T) {
 	check.Equal(t, chunk.Squeezed("a"+strings.Repeat(" ", 100)+"b  c\n"), "a b  c\n", "Squeezed")
 }
@@ -145,7 +156,8 @@ func TestFields(t *testing.T) {
 		{"tasks in tasks", "- [ ] a\n  - [x] b\n", "task=open task=done"},
 		{"tasks in quotes", "> - [ ] a\n", "task=open"},
 		{"due dates", "- [ ] a 📅 2026-03-01\n- [x] b [due:: 2026-03-02]\n- [ ] c (due:: 2026-03-03) ^x\n- [ ] d " +
-			"@due(2026-03-04)\n- [ ] e due: 2026-03-05\n- [ ] f due:2026-03-06\n- [ ] g 🗓️ 2026-03-07\n- [ ] h **📅** [[2026-03-08]]\n- [ ] i Due: 2026-03-09\n",
+			"@due(2026-03-04)\n- [ ] e due: 2026-03-05\n- [ ] f due:2026-03-06\n- [ ] g 🗓️ 2026-03-07\n" +
+			"- [ ] h **📅** [[2026-03-08]]\n- [ ] i Due: 2026-03-09\n",
 			"task=open due=2026-03-01 task.open=2026-03-01 task=done due=2026-03-02 task.done=2026-03-02 task=open " +
 				"due=2026-03-03 task.open=2026-03-03 " +
 				"task=open due=2026-03-04 task.open=2026-03-04 task=open due=2026-03-05 task.open=2026-03-05 task=open " +

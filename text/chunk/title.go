@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"sheaf/internal/attributes"
+	"sheaf/internal/pattern"
 )
 
 // headingTitle returns the title of a heading as plain text on one line, and the author's id for it, or "". If literal
@@ -38,8 +39,15 @@ func (s *scanner) headingTitle(h *rawHeading, literal bool) (title, id string) {
 			content = content[:withoutClosingHashes(content, 0, len(content))]
 		}
 	}
-	return plainText(content, s.definitions), id
+	title = plainText(content, s.definitions)
+	if strings.Contains(title, "\u00a0  ") {
+		title = strings.TrimSpace(removedComment().ReplaceAllString(title, " "))
+	}
+	return title, id
 }
+
+// removedComment matches the blanks that [WithoutComments] leaves before other text.
+var removedComment = pattern.Lazy(` *\x{a0} {2,}`)
 
 // Slug returns the fragment that GitHub uses for a heading with this title. It writes letters in lower case, and keeps
 // marks, digits, letter numbers, connectors and hyphens. It turns spaces into hyphens and drops all else. An empty

@@ -20,7 +20,7 @@ import (
 // DefaultCacheBytes is the size limit of the answer cache if Options set no limit.
 const DefaultCacheBytes = 32 << 20
 
-// answerAge is the longest time between two uses of a cached answer. Later the cache does not return the answer.
+// answerAge is how long the cache returns an answer after the last use of this answer.
 const answerAge = 10 * time.Minute
 
 // stamp identifies a state of the index: the generation of the catalog, and the version of the store. A store without
@@ -91,9 +91,9 @@ const (
 	passed
 )
 
-// get returns the answer of a question from the cache, or from another request that is computing it. If the result from
-// is the value computed, a is nil, and the caller must compute the answer. Other requests may wait for this answer: if
-// own is not nil, the caller must call finish with own.
+// get returns the answer of a question from the cache, or from another request that is computing it. If there is none,
+// a is nil, the result from is computed, and the caller must compute the answer. If own is not nil, other requests may
+// wait for this answer, and the caller must call finish with own.
 func (s *answers) get(key answerKey) (a *answer, from origin, own *flight) {
 	defer func() { s.counts[from].Add(1) }()
 	if a := s.lookUp(key.cursor()); a != nil && a.key == key {
@@ -133,8 +133,8 @@ func (s *answers) lookUp(key cursorKey) *answer {
 	return a
 }
 
-// put caches an answer, unless the answer is larger than the whole cache. With forCursor, put caches a larger answer
-// too. The larger answer stays until the next call of put, so that its cursor works.
+// put caches an answer. If the answer is larger than the whole cache, put caches it only with forCursor, so that its
+// cursor works. Such an answer stays until the next call of put.
 func (s *answers) put(a *answer, forCursor bool) {
 	bytes := a.bytes()
 	if forCursor {

@@ -183,8 +183,8 @@ func (a *auditor) query(hidden []int) string {
 	return strings.Join(words, " ")
 }
 
-// timesAgain is the largest number of times that a round runs if it finds leaks while another process writes. writing
-// is the longest time between two parts of a write of another process: first the store, then the catalog.
+// timesAgain is how often a round runs, at most, if it finds leaks while another process writes. Such a process writes
+// first to the store, then to the catalog. writing is the longest time between these two writes.
 const (
 	timesAgain = 10
 	writing    = 250 * time.Millisecond
@@ -213,8 +213,9 @@ func (a *auditor) round(ctx context.Context, number uint64, limit int) (err erro
 	return nil
 }
 
-// indexChanged reports whether the index changed after it had the stamp since. First it waits a moment, in case another
-// process is writing, unless there are maxLeaks confirmed leaks. An error from reading the index counts as a change.
+// indexChanged reports whether the index changed after it had the stamp since. First it waits until writes that have
+// begun are probably complete. With more than maxLeaks leaks, it does not wait for other processes. An error from
+// reading the index counts as a change.
 func (a *auditor) indexChanged(ctx context.Context, since stamp) (bool, error) {
 	select {
 	case a.c.given.turn <- struct{}{}: // a write of this process has ended
@@ -303,8 +304,8 @@ func (t *trial) lacks(warnings ...string) {
 	t.fault = cmp.Or(t.fault, strings.Join(warnings, "; "), "a part of the ranking failed, or time ran out")
 }
 
-// checkAnswer looks for leaks in an answer, and in the value out that the operation door returns for this answer. If
-// the answer is degraded, checkAnswer marks the check as incomplete.
+// checkAnswer looks for leaks in the answer a, and in out: what the operation called door gives to the caller. If a is
+// degraded, checkAnswer marks the check as incomplete.
 func (t *trial) checkAnswer(door string, a *Answer, out any) error {
 	if a.Degraded {
 		t.lacks(a.Failures...)
@@ -325,9 +326,9 @@ func (t *trial) leak(door string, doc sheaf.ID, format string, args ...any) {
 	}
 }
 
-// answer looks for IDs of hidden documents in the JSON text of the parameter out. If the caller may not see everything,
-// answer also looks for paths of this machine's folders. It records each find as a leak. door is the name of the
-// operation that returned out. The error is not nil only if out cannot be written as JSON.
+// answer looks for IDs of hidden documents in the JSON text of out, the result of the operation called door. If the
+// caller may not see everything, answer also looks for paths of this machine's folders. It records each find as a leak.
+// An error means that out cannot be written as JSON.
 func (t *trial) answer(door string, out any) error {
 	b, err := json.Marshal(out)
 	if err != nil {

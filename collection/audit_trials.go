@@ -191,8 +191,8 @@ func (t *trial) find() error {
 	return t.property(doc)
 }
 
-// property checks how a query with the name of a property is parsed. If only hidden documents have the property,
-// property checks that the name counts as a word.
+// property checks how a query is parsed that has the name of a property of doc before a colon. If only hidden documents
+// have this property, the name must count as a word.
 func (t *trial) property(doc *auditedDocument) error {
 	for _, column := range slices.Sorted(maps.Keys(doc.columns)) {
 		name, ok := strings.CutPrefix(column, "prop.")

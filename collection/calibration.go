@@ -27,7 +27,7 @@ type keptCalibration struct {
 
 // Calibration returns the calibration that was learned from this index. If that calibration does not fit the profile
 // and the model of the index, Calibration returns the built-in one. If the built-in one does not fit either,
-// Calibration returns nil. The index and the calibration may change while the index is open.
+// Calibration returns nil. Each call reads the calibration again, because it may change while the index is open.
 func (x *Index) Calibration(p *profile.Profile) *search.Calibration {
 	view := x.Catalog.View()
 	defer view.Close()

@@ -154,8 +154,8 @@ const countBatch = 1000
 type Reach struct {
 	Found   int
 	Missing []sheaf.ID
-	// Unreached is the number of passages that search by meaning does not find, although the server stores them. Only
-	// chunks in the list doubtful may have such passages.
+	// Unreached is the number of passages that search by meaning does not find, although the server stores them.
+	// doubtful lists the chunks that may have these passages.
 	Unreached int
 	doubtful  []sheaf.ID
 }
@@ -233,9 +233,9 @@ func (x *Index) Strayed() error {
 			"--repair names them and asks before it removes them")
 }
 
-// StoppedRun explains why a search found fewer chunks than the catalog has. If an indexing run was stopped or still
-// runs, it returns a text about this run, otherwise "". waiting lists the documents that wait to be indexed. If more
-// than the chunks of these documents are missing, no stopped run is the reason, and the text is "".
+// StoppedRun returns a text for the user if a stopped or unfinished run explains why chunks are missing, else "". found
+// is the number of chunks that a search finds. waiting lists the documents that wait to be indexed. If more chunks are
+// missing than these documents have, the run is not the reason.
 func (x *Index) StoppedRun(found int, waiting []sheaf.ID) string {
 	if found == x.View.Chunks() || len(waiting) == 0 {
 		return ""

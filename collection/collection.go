@@ -350,7 +350,8 @@ func (c *Collection) Watch(ctx context.Context, onRun func(*ingest.Report, error
 	})
 }
 
-// withProgress returns the options for a run. During the run, Progress also stores the progress, which Status shows.
+// withProgress returns the options for a run. Their function Progress also stores the progress, so that Status shows
+// it.
 func (c *Collection) withProgress() ingest.Options {
 	o := *c.o.Ingest
 	progress := o.Progress

@@ -12,7 +12,7 @@ const settleStep = 5 * time.Millisecond
 
 // Settle hides how long a lookup took, because the time may reveal whether a hidden document exists. It waits until the
 // time since began is a multiple of settleStep. For a caller who sees everything, Settle returns at once. Doors call
-// Settle before an error about a missing document, or before every answer to a look-up of names.
+// Settle before they return an error about a missing document, or any result of a look-up of names.
 func Settle(ctx context.Context, grant access.Grant, began time.Time) {
 	if !grant.SeesAll() {
 		_ = pause(ctx, settleStep-time.Since(began)%settleStep) // a caller who left needs no answer

@@ -63,8 +63,7 @@ func RealFolder(dir string) (string, error) {
 	return real, nil
 }
 
-// RealPath returns the absolute path of a file, with all links resolved. It makes the path absolute first, because a
-// shell may name the current folder by a link.
+// RealPath returns the absolute path of a file. It resolves all links, also those in the path of the current folder.
 func RealPath(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {

@@ -43,9 +43,10 @@ type FusedResult struct {
 	Chunk                sheaf.Chunk
 }
 
-// Fused searches for text in two legs, by meaning and by words, and returns the best limit chunks, 1..MaxWindow. The
-// method "rrf" fuses the legs with the constant k, 1..1000. The method "weighted_sum" fuses them with equal weights.
-// Each leg returns min(max(5 * limit, 50), 1000) chunks. If one leg fails, the other leg answers, and Degraded is true.
+// Fused searches for text in two legs, by meaning and by words. It returns the best chunks, at most limit, which is
+// 1..MaxWindow. The method "rrf" fuses the legs with the constant k, 1..1000. The method "weighted_sum" fuses them with
+// equal weights. Each leg returns min(max(5 * limit, 50), 1000) chunks. If one leg fails, the other leg answers, and
+// Degraded is true.
 func (r *Reader) Fused(ctx context.Context, text, method string, k, limit int) (*Fused, error) {
 	if limit < 1 || limit > MaxWindow {
 		return nil, fieldError("limit", "%d: must be within 1..%d", limit, MaxWindow)

@@ -65,9 +65,9 @@ type GetOptions struct {
 	Body bool
 	// Neighbors is the number of chunks to return before the chunk, and after the chunk: 0..MaxNeighbors.
 	Neighbors int
-	// If Lines is above 0, Get returns Lines lines of the document, not the chunk. The first line is Line, from 1. If
-	// Lines is 0, a Line above 0 matters only for a document whose text begins without a heading. Get then returns the
-	// text before the first heading.
+	// If Lines is above 0, Get returns Lines lines of the document, not the chunk. Line is the number of the first
+	// line, from 1. If Lines is 0, Get ignores Line, except for a whole document whose text begins without a heading.
+	// In this case, with a Line above 0, Get returns only the text before the first heading.
 	Line, Lines int
 }
 
@@ -399,8 +399,9 @@ func salientText(doc *sheaf.Document, c *sheaf.Chunk, content []byte) salient.Te
 	return text
 }
 
-// Readable removes embedded data, such as pictures in base64, from the texts of p and its neighbors. It returns p, or
-// nil and err if err is not nil. An assistant cannot read such data, but pays for it. Line numbers do not change.
+// Readable removes embedded data, such as pictures in base64, from the texts of p and its neighbors, in place. An
+// assistant cannot read such data, but pays for it. Line numbers do not change. Readable returns p, or nil and err if
+// err is not nil.
 func Readable(p *Part, err error) (*Part, error) {
 	if err != nil {
 		return nil, err

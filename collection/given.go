@@ -56,8 +56,8 @@ type givenState struct {
 	file   *intake.Intake // nil when the collection takes no documents
 	queue  *queue
 	keys   sync.Map // the Key of each running request, by its name
-	// refused maps a document to the reason why the store refused it when this process started. unreadable maps an
-	// unreadable document, or file of an earlier version, to the reason.
+	// refused maps the ID of each document that the store refused during recovery to the reason. unreadable maps the
+	// name of each document, task or file that cannot be read to the reason.
 	refused, unreadable sync.Map
 }
 
@@ -96,7 +96,7 @@ func (c *Collection) Write(ctx context.Context, grant access.Grant, changes []Ch
 }
 
 // begin starts a request that changes documents. The caller has the right to write until it calls end. If a request
-// with the same key was done before, before has its results, and end is nil.
+// with the same key was done before, before is its record, and key and end are nil.
 func (c *Collection) begin(ctx context.Context, changes []Change, keys []Key) (key *requestKey, before *keyRecord,
 	end func(), err error) {
 	if key, before, err = c.useKey(ctx, keys); err != nil || before != nil {

@@ -45,8 +45,8 @@ type Index struct {
 type Site struct {
 	Folder string
 	Where  location.Location
-	// Base is the place of the index. If a server stores the chunks, Where is the folder of this server inside Base;
-	// otherwise Where is Base.
+	// Base is the place of the index. Where is the place of its data: the server's folder inside Base if a server
+	// stores the chunks, otherwise Base.
 	Base location.Location
 	// Target is the server that stores the chunks. If it is nil, the engine stores them.
 	Target store.Opener
@@ -61,9 +61,9 @@ type Site struct {
 type IndexOptions struct {
 	// Refresh updates the index first, unless the settings forbid it.
 	Refresh bool
-	// Updates means that the command exists to update the index. With Updates, Open detects a language again that was
-	// guessed from little text, unless the settings forbid updates. Asked makes Open detect such a language again in any
-	// case.
+	// Updates means that the command exists to update the index. Asked means that the person asked for an update now.
+	// With either, Open detects the language again if it was guessed from little text. Settings that forbid updates
+	// prevent this for Updates, but not for Asked.
 	Updates, Asked bool
 	// Whole means that the command needs an up-to-date index. If the update fails, the command fails: it does not answer
 	// from the last indexing run.

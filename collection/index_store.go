@@ -25,7 +25,8 @@ func (x *Index) RepairCommand() string {
 	return x.withStore("sheaf check --repair --in " + wording.ShellQuoted(x.Where.Root))
 }
 
-// withStore returns command, preceded by an environment variable with the store if a flag named the store.
+// withStore returns the command line in command. If a flag named the store, an environment variable in front of the
+// command names the same store.
 func (x *Index) withStore(command string) string {
 	if x.Flag == "" {
 		return command
@@ -105,8 +106,8 @@ func (x *Index) serverLost(err error) error {
 		err), "fill it again: %s", x.rebuildCommand())
 }
 
-// emptyServer empties the server if that is the next step of a rebuild. If the server was filled with other settings,
-// or lacks a part, emptyServer drops all data of the index there.
+// emptyServer empties the server if that is the next step of a rebuild. If settings on the server differ, or a part of
+// the index is missing, emptyServer drops the whole index there.
 func (x *Index) emptyServer(ctx context.Context) error {
 	return x.empty(ctx, remakingServer, func() error {
 		st, err := x.Target.Open(ctx, x.Analyzer, VectorFields(x.Embedder), store.Make)
@@ -157,8 +158,8 @@ func (x *Index) engineLost(ctx context.Context, st store.Backend) error {
 // than the usual pause between two saves of a note.
 const restAfter = 2 * time.Second
 
-// openEngine opens the engine. empty says that the index has no documents. If the engine of such an index has other
-// settings, the error is sheaf.ErrUnsupported. Remaking the index then loses nothing.
+// openEngine opens the engine. empty says that the index has no documents. If the engine of an empty index has other
+// settings, the error is sheaf.ErrUnsupported, because remaking the index loses nothing.
 func (x *Index) openEngine(empty bool) (store.Backend, error) {
 	o := x.Engine
 	o.Dir, o.Analyzer, o.Vectors = location.EngineDir(x.Where.Dir), x.Analyzer, VectorFields(x.Embedder)

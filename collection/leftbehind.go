@@ -84,7 +84,7 @@ func storeIn(base location.Location, dir string) (address string, used bool) {
 }
 
 // noteLeftBehind warns if other stores of this folder have given documents. Call it before the first run into a store.
-// If a flag chose the store, it prints nothing: sheaf copy has such a flag and reports these documents itself.
+// If a flag chose the store, it prints nothing: sheaf copy has this flag, and reports these documents itself.
 func (x *Index) noteLeftBehind() {
 	if x.Flag != "" {
 		return

@@ -18,8 +18,8 @@ import (
 
 // These constants say how long and how often to wait while another process writes.
 const (
-	// NeedAnswer is the longest wait of an update before an answer. After this time, the answer lacks the update. A
-	// running server can index the same change within this time.
+	// NeedAnswer is the longest wait of an update before an answer. After this time, the answer lacks the update. The
+	// time is long enough for a running server to index the same change.
 	NeedAnswer = 500 * time.Millisecond
 	// NeedFresh is the longest wait before necessary work, such as the first run of an index.
 	NeedFresh = 10 * time.Minute
@@ -73,11 +73,10 @@ type waiting struct {
 	said  bool      // a notice was given
 }
 
-// again reports whether to repeat work that ended with err. If err does not mean that another process has locked a
-// file, again returns err at once. If it does, again waits until the lock is free or the catalog c has changed, and
-// returns true. When the time need has passed since the first wait, again returns err. After a second of waiting, again
-// calls notice, unless notice is nil.
-func (w *waiting) again(ctx context.Context, err error, need time.Duration, c *catalog.Catalog,
+// waitToRepeat reports whether to repeat work that ended with err. If another process has locked a file, it waits until
+// the lock is free or the catalog c has changed. Then it returns true. It returns err for any other fault, or when the
+// time need has passed since the first wait. After a second of waiting, it calls notice, unless notice is nil.
+func (w *waiting) waitToRepeat(ctx context.Context, err error, need time.Duration, c *catalog.Catalog,
 	notice func(format string, args ...any)) (bool, error) {
 	if !errors.Is(err, vfs.ErrLocked) {
 		return false, err
@@ -107,7 +106,7 @@ func (w *waiting) again(ctx context.Context, err error, need time.Duration, c *c
 // need.
 func (x *Index) whenFree(ctx context.Context, need time.Duration, try func() error) (err error) {
 	var w waiting
-	for again := true; again; again, err = w.again(ctx, err, need, x.Catalog, x.Notice) {
+	for again := true; again; again, err = w.waitToRepeat(ctx, err, need, x.Catalog, x.Notice) {
 		err = try()
 	}
 	return err

@@ -22,8 +22,8 @@ type Local struct {
 	Expander *search.Expander
 }
 
-// Ask returns a collection that answers a person in the folder of the site. The collection writes nothing. If the index
-// has no store, scanner reads the files instead; otherwise it is nil. expander may be nil. Close the collection before
+// Ask returns a collection that answers a person in the folder of the site. The collection writes nothing. scanner
+// reads the files if the index has no store; otherwise scanner is nil. expander may be nil. Close the collection before
 // the index.
 func (x *Index) Ask(scanner *scan.Scanner, expander *search.Expander) (*Collection, error) {
 	o := x.answering()

@@ -60,11 +60,13 @@ func (x *Index) removeStrays(ctx context.Context, faults []error) ([]error, erro
 // lookedChunks is the largest number of chunks to read from a server to find out who wrote these chunks.
 const lookedChunks = 1000
 
-// refuseStrangers returns an error if the server has documents of another folder. Call it before the first run. Two
-// folders in one place would count each other's words and show each other's hits. Documents under the name of this
-// folder are accepted if at least half of them have files here. They may come from another machine, or from a lost
-// catalog. If fewer have files here, another folder has the same name, and its documents with equal paths would be
-// overwritten. refuseStrangers also warns of documents that stay in another store.
+// refuseStrangers returns an error if the server has documents of another folder. Two folders in one place would count
+// each other's words and show each other's hits. Call refuseStrangers before the first run.
+//
+// The server may have documents in trees with the names of this folder's trees. They are accepted if at least half of
+// them have files here, because another machine may have indexed these files. If fewer have files, another folder has
+// the same name. A run would then overwrite its documents with equal paths. refuseStrangers also warns of documents
+// that stay in another store.
 func (x *Index) refuseStrangers(ctx context.Context, trees []catalog.Tree) error {
 	x.noteLeftBehind()
 	if x.Target == nil {

@@ -232,8 +232,8 @@ func (t *takeOver) version(files []string) (id sheaf.ID, content []byte, err err
 }
 
 // batch reads what an earlier version of the program recorded about an unfinished change of several documents. For each
-// document it adds one file to voidFiles. If the catalog has the new version of the document, this is the file of the
-// old version. Otherwise it is the file of the new version, because the change was never acknowledged.
+// document it adds one file to voidFiles. If the catalog has the new version of the document, batch adds the file of
+// the old version. Otherwise it adds the file of the new version, because the change was never acknowledged.
 func (t *takeOver) batch() error {
 	path := filepath.Join(t.c.o.Intake, olderDocuments, olderBatch)
 	content, err := os.ReadFile(path)

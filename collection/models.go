@@ -17,8 +17,8 @@ import (
 	"sheaf/text/chunk"
 )
 
-// openChunker chooses how documents are cut into chunks. An existing index has recorded this; for a new index, the
-// settings decide.
+// openChunker chooses how documents are cut into chunks. An existing index has recorded its chunker; for a new index,
+// the settings decide.
 func (x *Index) openChunker(context.Context) error {
 	o, err := chunk.Options{}, error(nil)
 	if made := x.View.Settings().Chunker; made != "" {
@@ -78,9 +78,10 @@ func (x *Index) NewAnalyzer(ctx context.Context) (err error) {
 }
 
 // OpenEmbedder opens the model. The index never contains vectors of two models. If the vectors are missing or of an
-// older built-in model, OpenEmbedder sets x.Outdated. The caller then remakes the index, which takes seconds. But with
-// a remote model, or a store on a server, remaking may take hours. In this case, OpenEmbedder only prints how to remake
-// the index, and a person decides. If the model server does not answer during the first run, the index gets no vectors.
+// older built-in model, OpenEmbedder sets x.Outdated. The caller then remakes the index, which takes seconds. With a
+// remote model, or a store on a server, remaking may take hours, so a person decides. For these, OpenEmbedder does not
+// set x.Outdated, and only prints how to remake the index. If the model server does not answer during the first run,
+// the index gets no vectors.
 func (x *Index) OpenEmbedder(ctx context.Context) error {
 	settings := x.View.Settings()
 	made := settings.Embedder
@@ -138,8 +139,8 @@ func builtIn(e model.Embedder) bool {
 	return ok
 }
 
-// builtInOf returns the built-in model whose name is made, or nil if the program lacks this model. Earlier versions
-// used the English table for all texts, so this table is also a built-in model.
+// builtInOf returns the built-in model with the name in made, or nil if the program lacks this model. Earlier versions
+// used the English table for all texts, so builtInOf also finds this table.
 func builtInOf(made string) (model.Embedder, error) {
 	for _, open := range []func() (*static.Embedder, error){builtin.New, english.New} {
 		e, err := open()
@@ -176,8 +177,8 @@ func (x *Index) EmbedQuery() func(ctx context.Context, texts []string) ([][]floa
 	return x.QueryVector()
 }
 
-// QueryVector works like EmbedQuery, but the index may still lack vectors. A server that is filling the index needs it,
-// and so do profiles that embed each candidate. Without a model, QueryVector returns nil.
+// QueryVector works like EmbedQuery, and also for an index that still lacks vectors. A server that is filling the index
+// needs this function, and so do profiles that embed each candidate. Without a model, QueryVector returns nil.
 func (x *Index) QueryVector() func(ctx context.Context, texts []string) ([][]float32, error) {
 	if x.Embedder == nil {
 		return nil

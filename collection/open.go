@@ -204,7 +204,7 @@ func (c *Collection) update(ctx context.Context) error {
 	}
 	var w waiting
 	err := error(nil)
-	for again := true; again; again, err = w.again(ctx, err, need, c.o.Catalog, nil) {
+	for again := true; again; again, err = w.waitToRepeat(ctx, err, need, c.o.Catalog, nil) {
 		_, err = c.Refresh(ctx)
 	}
 	switch {

@@ -181,7 +181,8 @@ func (c *Collection) missing(tried map[sheaf.ID]catalog.Hash) (puts []ingest.Giv
 }
 
 // vectorsStep is the time between two checks for documents without vectors. vectorsPause is the time before the model
-// is asked again for the vectors of the same documents. A model may always refuse some texts.
+// is asked again for the vectors of the same documents. This pause is long, because a model may always refuse some
+// texts.
 const (
 	vectorsStep  = time.Minute
 	vectorsPause = 10 * time.Minute

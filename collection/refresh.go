@@ -35,9 +35,9 @@ func moved(c *catalog.Catalog) bool {
 	return c.Reload() != nil || generation() != before // the retried work reports the error
 }
 
-// RemadeBeside reports whether a search may have failed to find documents because another process remakes the index.
-// During a remake the engine is empty for a while. If the search found nothing, any later change of the catalog gives
-// true, because the remake may have ended.
+// RemadeBeside reports whether a search may have missed documents because another process remakes the index. During a
+// remake, the engine is empty for a while. The result is true if the catalog has changed since x opened it, and shows
+// an unfinished remake. If the search found nothing, any change is enough, because the remake may have ended.
 func (x *Index) RemadeBeside(foundNothing bool) bool {
 	if x.Catalog == nil || x.want.AsIs || !x.Update || x.remaking() {
 		return false
@@ -189,7 +189,7 @@ func (x *Index) ingest(ctx context.Context, need time.Duration, o ingest.Options
 		show(p)
 	}
 	var w waiting
-	for again := true; again; again, err = w.again(ctx, err, need, x.Catalog, x.Notice) {
+	for again := true; again; again, err = w.waitToRepeat(ctx, err, need, x.Catalog, x.Notice) {
 		if err = x.Catalog.Reload(); err != nil {
 			continue
 		}

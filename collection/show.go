@@ -222,7 +222,8 @@ type documents interface {
 	text(doc sheaf.ID) ([]byte, error)
 }
 
-// scannedFiles finds the documents of results that a scan of files found. The scan skipped hidden files.
+// scannedFiles finds the documents of results that a scan of files found. It checks no access, because the scan skipped
+// hidden files.
 type scannedFiles struct{ *catalog.View }
 
 func (f scannedFiles) text(doc sheaf.ID) ([]byte, error) { return ingest.Shown(f.View, doc) }

@@ -136,8 +136,8 @@ func (q *queue) waitForEarlier(ctx context.Context, changes []Change) error {
 	}
 }
 
-// settle waits for earlier tasks that change the same documents. Soon after the start, it first waits until the index
-// has all documents that were accepted earlier.
+// settle waits for earlier tasks that change the same documents. If recovery still runs after the start, settle first
+// waits until the index has all documents that were accepted earlier.
 func (c *Collection) settle(ctx context.Context, changes []Change) error {
 	for began := time.Now(); c.given.recovering.Load(); {
 		if why := c.given.stuck.Load(); why != nil && errors.Is(*why, intake.ErrDamaged) {

@@ -167,9 +167,9 @@ func (e wideEncoding) lineBytes(data []byte) int {
 	return len(data)
 }
 
-// plainBytes returns how many bytes at the start of data are in UTF-8, not in e. The UTF-8 part ends after a line feed
-// of one byte. It also ends before a byte order mark or an ASCII character in e. Bytes that are also clean text in e
-// count as e.
+// plainBytes returns the number of bytes at the start of data that are in UTF-8, not in e. It ends after a line feed of
+// one byte, or before a byte order mark or ASCII character in e. If the part is short, or also clean text in e, the
+// result is 0.
 func (e wideEncoding) plainBytes(data []byte) int {
 	n := printableBytes(data)
 	if rest := data[n:]; len(rest) > 0 && !bytes.HasPrefix(rest, []byte(e.mark)) {
@@ -235,8 +235,8 @@ func isPlainWithZeros(data []byte) bool {
 	return zeros*4 < len(data) && printableBytes(bytes.ReplaceAll(data, []byte{0}, nil)) == len(data)-zeros
 }
 
-// isText reports whether a decoded text is printable and, without its white space, at least half letters or digits. If
-// line is true, the text ends with a line feed. Otherwise it must contain white space.
+// isText reports whether a decoded text is printable and, without its white space, at least half letters or digits. The
+// text must also contain white space, unless line is true. line says that the text ends with a line feed.
 func isText(decoded []byte, line bool) bool {
 	spaces, letters, all := 0, 0, 0
 	for _, r := range string(decoded) {
@@ -424,8 +424,8 @@ func isCommon(sample []byte, ranges string) bool {
 }
 
 // frequentShare decodes sample with e. signs is the number of characters beyond ASCII. share is the percentage of these
-// characters that are in letters, in upper or lower case. Two kinds do not add to share, because text in a wrong
-// encoding has many of them:
+// characters that are in letters, in upper or lower case. Two kinds of characters do not add to share, because text in
+// a wrong encoding has many of them:
 //   - a letter for which isMisplaced is true
 //   - a mark between two letters, except the apostrophe and the space
 //

@@ -225,8 +225,8 @@ func inZone(doc *sheaf.Document, date sheaf.Dated) time.Time {
 	return date.Time.UTC()
 }
 
-// These are the access properties, which say who may see a document. Upper and lower case of a name are equal. Their
-// values are compared byte by byte, and word search does not find them.
+// These are the access properties, which say who may see a document. Their names may be in upper or lower case. Their
+// values are compared byte by byte, and word search does not find the values.
 const (
 	PropertyTenant = "tenant"
 	PropertyAccess = "access"

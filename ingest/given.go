@@ -95,9 +95,9 @@ func (g *Given) content() content {
 	return c
 }
 
-// dateOf returns the date of g. doc is the document of g, with the given properties. found is the date that the chunker
-// found. If found comes from the frontmatter, it counts. Otherwise the given date counts, if JSON can write it. Without
-// both, the date in the properties of doc counts, and then the date in the name.
+// dateOf returns the date of g, or the zero value if g has none. doc is the document of g, with the given properties.
+// found is the date that the chunker found. The given date counts if JSON can write it, unless found comes from the
+// frontmatter. Otherwise the date in the properties of doc counts, or else the date in the name.
 func (g *Given) dateOf(doc *sheaf.Document, found sheaf.Dated) sheaf.Dated {
 	if found.Source != sheaf.DateFrontmatter && !g.Modified.IsZero() && chunk.Writable(g.Modified) {
 		return sheaf.Dated{Time: g.Modified, Source: sheaf.DateModified}

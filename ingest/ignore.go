@@ -276,8 +276,8 @@ func ownLast(ignores []ignoreFile) {
 // excludes is the path of the file with a repository's own rules, relative to the result of gitFolder.
 const excludes = "info/exclude"
 
-// gitFolder returns the folder that has the excludes of the repository that begins at the path full, or "". In a
-// worktree and in a submodule, .git is a file with the path of git's folder.
+// gitFolder returns git's folder for the repository that begins at the path full, or "". The repository's own rules are
+// in this folder: see excludes. In a worktree and in a submodule, .git is a file with the path of git's folder.
 func gitFolder(full string) string {
 	git := filepath.Join(full, ".git")
 	if to, leads := strings.CutPrefix(readSmall(git), "gitdir:"); leads {

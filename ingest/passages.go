@@ -228,8 +228,8 @@ func appendVectors(to []store.Vectors, name string, vectors [][]float32) []store
 // errNoModel means that vectors are missing because no model is configured. A later run with a model adds them.
 var errNoModel = errors.New("no model is configured")
 
-// refusedFor is the longest time in which a run still asks an embedder that refuses every document. A failing server
-// takes seconds for each document, with the pauses between attempts.
+// refusedFor is the longest time in which a run still asks an embedder that refuses every document. The limit matters
+// because a failing server takes seconds for each document, with the pauses between attempts.
 const refusedFor = time.Minute
 
 // embedding records during a run whether the embedder works.

@@ -183,8 +183,8 @@ func Shown(view *catalog.View, doc sheaf.ID) ([]byte, error) {
 func (o *Options) hidesComments() bool { return o.HideComments != nil && o.HideComments() }
 
 // Relist repairs the catalog's lists of skipped and pending documents, and its copy of the settings. The next Run finds
-// skipped files again. If the list of pending documents is lost, all documents are read again and wait for vectors.
-// Documents that a run had begun, and whose files are gone, then stay in the store. changed says that Relist wrote.
+// skipped files again. If the list of pending documents is lost, all documents are read again and wait for vectors. In
+// this case, documents that a run had begun stay in the store if their files are gone. changed says that Relist wrote.
 func Relist(ctx context.Context, c *catalog.Catalog) (changed bool, err error) {
 	release, err := c.Hold()
 	if err != nil {

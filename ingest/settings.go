@@ -19,9 +19,9 @@ import (
 // again. ErrRebuilt wraps sheaf.ErrUnavailable.
 var ErrRebuilt = fmt.Errorf("%w: another process rebuilt the index", sheaf.ErrUnavailable)
 
-// RemakingKey is a key of Settings.Extra. Its value is "" unless the index is being rebuilt. With any other value
-// except RemakingDocuments, the store must still be emptied. A run waits for that, because emptying would remove what
-// the run writes.
+// RemakingKey is a key of Settings.Extra that records a rebuild of the index. Its value is "" if no rebuild is
+// unfinished, and RemakingDocuments if the rebuild has emptied the store. With any other value, the store must still be
+// emptied. A run waits for that, because emptying would remove what the run writes.
 const (
 	RemakingKey       = "remaking"
 	RemakingDocuments = "documents"
@@ -32,7 +32,7 @@ var errEmptying = fmt.Errorf("%w: the store still holds its earlier content", Er
 
 // emptyingWait is the longest time that awaitEmptied waits for another process to empty the store. emptyingStep is the
 // time between two checks. A second is enough, because a process that rebuilds an index empties the store at once. If
-// it takes longer, this process has probably ended too early.
+// the store is not empty after that time, this process has probably ended too early.
 const (
 	emptyingWait = time.Second
 	emptyingStep = 20 * time.Millisecond
@@ -157,19 +157,20 @@ func (l *worklist) planSettings(view *catalog.View, o *Options) error {
 	return o.Agrees(view)
 }
 
-// recordMaking sets *recorded, the name of the chunker or model in the settings, to here, the name in this run. If
-// o.Settings is not nil, a name in *recorded stays. If *recorded has another name than here, recordMaking returns an
-// error, unless rebuild is true. The parameter what is "chunker" or "model", for the error.
-func (o *Options) recordMaking(what string, recorded *string, here string, rebuild bool) error {
+// recordMaking records the chunker or model of the run: it sets *recorded, a name in the settings, to current. If
+// *recorded has another name than current, recordMaking returns an error, with two exceptions. If o.Settings is not
+// nil, the name in *recorded stays. If rebuild is true, current replaces it. The parameter what is "chunker" or
+// "model", for the error.
+func (o *Options) recordMaking(what string, recorded *string, current string, rebuild bool) error {
 	switch {
-	case *recorded != "" && (o.Settings != nil || *recorded == here):
+	case *recorded != "" && (o.Settings != nil || *recorded == current):
 		return nil
 	case *recorded != "" && !rebuild:
 		return sheaf.Invalidf("index: it was made with the %s %q, not with %q: use that one again, or run sheaf index "+
 			"--rebuild",
-			what, *recorded, here)
+			what, *recorded, current)
 	}
-	*recorded = here
+	*recorded = current
 	return nil
 }
 

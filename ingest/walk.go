@@ -438,8 +438,8 @@ func (w *walker) document(path, name string) bool {
 }
 
 // enter returns the folder at path, which is in the folder dir. If ok is true, the caller reads the folder now. linked
-// says that path is a link: enter then queues the folder for later, and ok is false. ok is also false for a folder that
-// the walk entered before, or whose real path is unknown. In these two cases next.path is "".
+// says that path is a link: enter then queues the folder for later, and ok is false. If the walk entered the folder
+// before, or its real path is unknown, ok is false and next.path is "".
 func (w *walker) enter(dir folder, path string, linked bool) (next folder, ok bool) {
 	next = folder{path: path + "/", ignores: dir.ignores, device: dir.device}
 	if !w.o.FollowLinks {

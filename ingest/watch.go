@@ -236,13 +236,13 @@ func (f *watchFindings) pass(watcher *fsnotify.Watcher, w *watch) {
 	}
 }
 
-// resubscribe makes the next walk subscribe to all events again, because the folder name was renamed. It does nothing
-// if no walk entered this folder. If name is "", any folder may be renamed. Without new subscriptions, events of a
-// renamed folder would come under its old path, or not at all.
-func (f *watchFindings) resubscribe(name string) {
+// resubscribe makes the next walk subscribe to all events again, because the folder at path was renamed. It does
+// nothing if no walk entered this folder. If path is "", any folder may have been renamed. Without new subscriptions,
+// events of a renamed folder would come under its old path, or not at all.
+func (f *watchFindings) resubscribe(path string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.stale = f.stale || name == "" || f.whole[name]
+	f.stale = f.stale || path == "" || f.whole[path]
 }
 
 // matters reports whether an event for name concerns a folder or file that a walk found. A folder that no walk entered

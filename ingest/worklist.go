@@ -64,7 +64,7 @@ type worklist struct {
 // knownTime is the time up to which all changes of files are known.
 type knownTime struct {
 	until  map[string]int64 // the time of each tree
-	unsure bool             // the list may have files whose size and time did not change
+	unsure bool             // the list has files that may have changed although their size and time are the same
 }
 
 // waitingDocuments has the documents that wait to be indexed again, with the reasons.

@@ -56,8 +56,8 @@ type Grant struct {
 	// Baked is a filter in the query language that every search of this caller applies, such as "path:handbook/
 	// -tag:draft". If it is "", there is no filter.
 	Baked string `json:"filter,omitempty"`
-	// Tree is the only visible tree; with "", all trees are visible. Folder is the only visible folder in each visible
-	// tree. The grant of a key sets neither field.
+	// Tree is the only visible tree. Folder is the only visible folder in each visible tree. A field that is "" sets no
+	// limit. The grant of a key sets neither field.
 	Tree   string `json:"-"`
 	Folder string `json:"-"`
 	// Expires is the time when the grant ends; zero means never.

@@ -205,7 +205,8 @@ func called(keys []Key, name string, now time.Time) (at []int) {
 	return at
 }
 
-// Revoke ends a key at once. name is the ID of the key, or the name of exactly one active key.
+// Revoke ends a key at once. name is the ID of the key, or the name of exactly one active key. If no key fits, the
+// error is sheaf.ErrNotFound. If several keys have this name, the error is sheaf.ErrInvalid.
 func (k *Keys) Revoke(name string) (Key, error) {
 	var revoked Key
 	err := k.change(func(keys []Key) ([]Key, error) {

@@ -32,8 +32,8 @@ type meaning struct {
 	count    int // how many lines; 0 for the whole part
 }
 
-// maxFragments limits how many '#' in an address Resolve tries as the end of the path. It begins with the last '#'. A
-// path or a heading may contain '#'.
+// maxFragments is how many '#' Resolve tries, at most, as the end of the path. The last '#' comes first. Several '#'
+// are possible, because a path or a heading may contain '#'.
 const maxFragments = 8
 
 // readings returns every meaning that text may have, likeliest first. There may be several, because file names may
@@ -151,8 +151,9 @@ func (r *Resolver) Resolve(text string) (Target, error) {
 	return Target{}, r.notFound(text, missed)
 }
 
-// link reads text as a wiki link, with or without brackets: a note, and perhaps a heading or block. If the note exists
-// but lacks the heading or block, t is empty and missed is the note. If the note does not exist, both are empty.
+// link resolves text as a wiki link, with or without brackets: a note, and perhaps a heading or block. If all of it
+// exists, t is the target. If the note exists but lacks the heading or block, t is empty and missed is the note. If the
+// note does not exist, t is empty and missed is nil.
 func (r *Resolver) link(text string) (t Target, missed *sheaf.Document) {
 	text = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(text, "!"), "[["), "]]")
 	text, _, _ = strings.Cut(text, "|")
@@ -302,7 +303,8 @@ func LineCount(content []byte) int {
 	return n
 }
 
-// Lines returns the span of count lines of content, beginning at line. The span is shorter if content ends earlier.
+// Lines returns the span of count lines of content. The parameter line is the number of the first line, from 1. If
+// content ends earlier, the span is shorter or empty.
 func Lines(content []byte, line, count int) sheaf.Span {
 	count = min(count, len(content)+1) // never more than there are, so the sum cannot overflow
 	line = min(line, len(content)+1)

@@ -179,7 +179,7 @@ func (tx *Tx) Taken(id sheaf.ID) error { return tx.drop(before, []byte(id)) }
 type Part string
 
 // These are the parts of a task. Work holds the changes of a waiting task. Results holds the results of an ended task.
-// A waiting task also has Results if intake.db has its changes and the index may lack them.
+// A waiting task also has Results after its changes are in intake.db, until the index has the changes too.
 const (
 	Head    Part = "tasks"
 	Work    Part = "works"

@@ -157,7 +157,8 @@ func (t *trial) checkTagCount() error {
 	return nil
 }
 
-// find looks for a document by ID, by path, and by its path without one letter. Errors may suggest visible paths.
+// find looks for a document by ID, by path, and by its path without one letter. It checks that an error suggests only
+// visible paths.
 func (t *trial) find() error {
 	_, doc := t.target()
 	path := doc.id.Path()

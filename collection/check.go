@@ -226,7 +226,7 @@ func OnlyStrays(faults []error) bool {
 	return len(faults) > 0 && !slices.ContainsFunc(faults, func(err error) bool { return !errors.Is(err, errStrays) })
 }
 
-// Strayed returns the error of a check that found only chunks of documents that the catalog does not list.
+// Strayed returns the error to report to the user if [OnlyStrays] is true.
 func (x *Index) Strayed() error {
 	return Hint(fmt.Errorf("%w: %s holds chunks of no document", sheaf.ErrCorrupt, x.Target),
 		"no search shows them, but the store counts their words, and they can displace hits of this folder: sheaf check "+

@@ -172,7 +172,8 @@ func New(o Options) (*Collection, error) {
 	return c, nil
 }
 
-// closeWait is the longest time that Close waits for open Readers. It is also the usual time limit of a request.
+// closeWait is the longest time that Close waits for open Readers. Most requests end within this time, because it is
+// also their usual time limit.
 const closeWait = 10 * time.Second
 
 // Close releases what the collection itself holds. The catalog and the store stay open; close them afterwards. Close
@@ -475,7 +476,7 @@ var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
 
 const maxProfileName = 100 // bytes
 
-// profileAge is the time for which the cache keeps a profile. Then Load reads the profile again.
+// profileAge is the time for which the cache keeps a profile. After this time, Load reads the profile again.
 const profileAge = time.Second
 
 // Load returns the profile of this name, or the default profile for "". Unlike package profile, Load accepts no path:
@@ -531,9 +532,9 @@ func (c *profileCache) reread() {
 	}
 }
 
-// usualLimit returns the limit of a request that sets none. set has the parameters of the profile.
-func usualLimit(p *profile.Profile, set map[string]string) int {
-	return cmp.Or(p.DefaultLimit(set), DefaultLimit)
+// usualLimit returns the limit of a request without one. parameters has the values of the profile's parameters.
+func usualLimit(p *profile.Profile, parameters map[string]string) int {
+	return cmp.Or(p.DefaultLimit(parameters), DefaultLimit)
 }
 
 // canRun returns an error if this collection cannot run all of a profile.

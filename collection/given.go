@@ -260,7 +260,8 @@ func inChange(i int, err error) error {
 }
 
 // take waits for the right to write, and loads the newest state of the index. Only one writer has this right at a time,
-// for example a long run over the folders. When ctx ends, take returns an error. Call give to return the right.
+// so take may wait long: for example, until a run ends. When ctx ends, take returns an error. Call give to return the
+// right.
 func (c *Collection) take(ctx context.Context) (give func(), err error) {
 	select {
 	case c.given.turn <- struct{}{}:

@@ -217,12 +217,12 @@ func (g *guard) CountAll(ctx context.Context, reqs []store.Request) ([]int, erro
 	return out, nil
 }
 
-// maxCounts limits the cached counts. A count is the number of visible chunks that contain a word. Every search needs
-// the counts of the query's words, and every snippet needs the same counts.
+// maxCounts limits the cached counts of visible chunks that contain a word. They are cached because every snippet of an
+// answer needs the same counts as the search.
 const maxCounts = 20_000
 
-// repeats reports whether to cache the count of a request. This is so if the request searches all fields without a
-// filter.
+// repeats reports whether to cache the count of a request. The result is true if the request searches all fields
+// without a filter.
 func repeats(req *store.Request) bool {
 	return req.Filter == nil && req.Within == nil && req.Text != nil && req.Text.Combine == store.CombineBM25F &&
 		len(req.Text.Fields) == len(sheaf.Fields)

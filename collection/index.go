@@ -272,7 +272,8 @@ func (x *Index) UseStore(ctx context.Context, target store.Opener, o IndexOption
 	return nil
 }
 
-// Prepare makes the folder of the index. If the folder exists, Prepare checks it.
+// Prepare makes the folder of the index. If the index exists, Prepare checks its record, and repairs or empties the
+// index as far as o allows.
 func (x *Index) Prepare(ctx context.Context, o IndexOptions) error {
 	if !x.Where.Exists {
 		if !o.Make || o.Refresh && !x.Update {

@@ -10,8 +10,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// littleText is the largest size of a collection, in bytes, at which each update detects the language again. Otherwise
-// the first few notes would determine the language of all later notes.
+// littleText is the largest size of a collection, in bytes, at which each update detects the language again. So the
+// first few notes do not determine the language of all later notes.
 const littleText = 16 << 10
 
 // guessedKey is the setting that records that the language was detected from little text.

@@ -26,7 +26,8 @@ const (
 )
 
 const (
-	// mostTries is the largest number of attempts while other processes keep remaking an index. Then the command fails.
+	// mostTries is the largest number of attempts while other processes keep remaking an index. After the last attempt,
+	// the command fails.
 	mostTries = 5
 	// lockStep is the time between two checks of a lock.
 	lockStep = 50 * time.Millisecond

@@ -134,7 +134,8 @@ func (c *Collection) takeOverOlder() error {
 	return nil
 }
 
-// move moves the files in movable away. The batch file comes last: it names the document files that must not be used.
+// move moves the files in movable away. The batch file comes last. So, after a crash, it still names the document files
+// that must not be used.
 func (t *takeOver) move() error {
 	if len(t.movable) == 0 {
 		return nil

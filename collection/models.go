@@ -216,7 +216,7 @@ const (
 	Patient Patience = iota
 	// Mixed works like Patient for passages and like Hasty for queries.
 	Mixed
-	// Hasty tries each request once. A person waits, and a search by words can answer at once.
+	// Hasty tries each request once, because a person waits, and a search by words can answer instead.
 	Hasty
 )
 

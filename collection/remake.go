@@ -25,8 +25,8 @@ import (
 //  2. The engine is emptied and the mark changed. Until then no process writes to the engine.
 //  3. The files and those texts are indexed, and the mark is removed.
 //
-// A command that finds a mark continues from there. A server is emptied only on a person's request,
-// because others may search there. Otherwise its documents are replaced one by one.
+// A command that finds a mark continues from there. A server is emptied only on a person's request, because others may
+// search there. Without such a request, its documents are replaced one by one.
 
 // remakingKey is the setting that records the next step of a rebuild.
 const (
@@ -124,9 +124,9 @@ func (x *Index) remakeLocked(ctx context.Context, keep, waited bool) error {
 }
 
 // Drop empties the index. It waits until no other process writes, and holds the lock of the index. Drop keeps the list
-// of folders, and texts that no file can restore. With keep, it also keeps the settings. With keep, Drop fails if a
-// folder is missing or unreadable. Without keep, it fails if every folder is missing, or a folder is unreadable. If
-// Drop fails, nothing has changed.
+// of folders, and texts that no file can restore. With keep, it also keeps the settings, and fails if a folder is
+// missing or unreadable. Without keep, it fails if every folder is missing, or a folder is unreadable. If Drop fails,
+// nothing has changed.
 func (x *Index) Drop(ctx context.Context, keep bool) error {
 	x.Close()
 	return x.whenFree(ctx, NeedFresh, func() error {

@@ -62,8 +62,8 @@ type SearchRequest struct {
 	Count bool
 	// Plain omits snippets from the results.
 	Plain bool
-	// Brief limits [Reader.Explain] to the needs of a drawing: no snippets and no arithmetic. Its steps have only the
-	// results and the five best hits of each step.
+	// Brief limits [Reader.Explain] to the needs of a drawing: no snippets and no arithmetic. The steps have only the
+	// results, and the five best hits of each step.
 	Brief bool
 
 	// Label replaces the query in answers of Similar and Context; "" is the identifier or the file name.

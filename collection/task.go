@@ -311,8 +311,8 @@ func (c *Collection) WillWork() {
 // brokenRest is the time between two attempts to repair after a failed change.
 const brokenRest = 5 * time.Second
 
-// recoverPatience is the longest time that a change waits for earlier accepted documents. Then the change fails with
-// sheaf.ErrUnavailable. recoverStep is the time between checks.
+// recoverPatience is the longest time that a change waits for earlier accepted documents. After this time, the change
+// fails with sheaf.ErrUnavailable. recoverStep is the time between checks.
 const (
 	recoverPatience = 10 * time.Second
 	recoverStep     = 5 * time.Millisecond

@@ -361,9 +361,9 @@ const (
 	leastCommon = 3
 )
 
-// decodeLegacy decodes text in an encoding from before UTF-8. If no encoding fits, name is "". first is the position of
-// the first byte that is not UTF-8. apart says that most bytes beyond ASCII stand between ASCII letters, as only in
-// Latin languages. If two encodings fit equally well, Windows-1252 wins, then the first in languages.
+// decodeLegacy decodes text in an encoding from before UTF-8. first is the position of the first byte that is not
+// UTF-8. apart says that bytes beyond ASCII come in short runs between ASCII letters, as only in Latin languages. If no
+// encoding fits, name is "". If two encodings fit equally well, Windows-1252 wins, then the first in languages.
 func decodeLegacy(data []byte, first int, apart bool) (text []byte, name string) {
 	var fit legacy
 	best := 0

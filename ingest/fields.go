@@ -19,7 +19,7 @@ const columnExtension = "ext"
 // entries turns a document into chunks for the store, without vectors. Each call of take makes some chunks, so that a
 // long document needs little memory. A chunk's fields are its title, the titles above it, its tags, its path and its
 // body. Aliases and property values go to the document's own chunk. A document that was cut into pieces may have no
-// chunk of its own. Its aliases and values go to every piece.
+// chunk of its own. In this case, the aliases and values go to every piece.
 type entries struct {
 	doc     *sheaf.Document
 	content string

@@ -47,10 +47,11 @@ type Options struct {
 	// Kept returns a given document as the program sent it. doc is the ID of the document, and hash its hash in the
 	// catalog. Kept returns false if the document was not stored. If Kept is nil, the run uses the text in the catalog.
 	Kept func(doc sheaf.ID, hash catalog.Hash) (Given, bool, error)
-	// Settings changes the recorded settings of the collection, except the trees. Run records its chunker and model when
-	// the catalog records none. If Settings is nil, the recorded settings stay. A run with another chunker or model then
-	// fails with sheaf.ErrInvalid, unless the collection is empty or Rebuild is set. If documents come with vectors and
-	// Embedder is nil, Settings must set the model and Dims of these vectors. Otherwise doors accept no vectors.
+	// Settings changes the recorded settings of the collection, except the trees. If the catalog records no chunker or
+	// model, Run records those of the run. If Settings is nil, the recorded settings stay. A run with another chunker
+	// or model then fails with sheaf.ErrInvalid, unless the collection is empty or Rebuild is set. If documents come
+	// with vectors and Embedder is nil, Settings must set the model and Dims of these vectors. Otherwise doors accept
+	// no vectors.
 	Settings func(*catalog.Settings)
 	// Rebuild indexes every file again.
 	Rebuild bool

@@ -99,9 +99,9 @@ func openFile(name string) (f vfs.File, info fs.FileInfo, err error) {
 	return f, info, nil
 }
 
-// isRecent reports whether modified, the time of a file, is very near to now. Another change may then get the same
-// time. If the time has no fraction of a second, the file system may count whole seconds. A time far in the future
-// comes from a program or a wrong clock, so it is not recent.
+// isRecent reports whether the file time modified is so recent that a change now may get the same time. A time without
+// a fraction of a second may come from a file system that counts whole seconds. So the window is two seconds for such a
+// time, and 20 ms for other times. A time far in the future comes from a program or a wrong clock, so it is not recent.
 func isRecent(modified, now time.Time) bool {
 	window := 20 * time.Millisecond
 	if modified.Nanosecond() == 0 {

@@ -141,8 +141,8 @@ func (f *watchFindings) begin() (again bool) {
 	return again
 }
 
-// listen makes the next walks subscribe to the events of their folders, and sends these events to w. It stops when
-// unlisten is called. No walk may run during either call.
+// listen makes the next walks subscribe to the events of their folders, and sends these events to w. The caller calls
+// unlisten to end this. No walk may run during either call.
 func (f *watchFindings) listen(w *watch) (unlisten func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -246,7 +246,7 @@ func (f *watchFindings) resubscribe(path string) {
 }
 
 // matters reports whether an event for name concerns a folder or file that a walk found. A folder that no walk entered
-// may contain the target of a link. Then only events of this target matter.
+// may contain the target of a link. In such a folder, only events of the target matter.
 func (f *watchFindings) matters(name string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -83,7 +83,7 @@ func (g *Grant) SeesAll() bool {
 // Ended reports whether the grant has expired at the time now.
 func (g *Grant) Ended(now time.Time) bool { return !g.Expires.IsZero() && !now.Before(g.Expires) }
 
-// maxEntries limits the length of the lists in a grant.
+// maxEntries is the largest length of each list in a grant.
 const maxEntries = 65_536
 
 // Validate returns sheaf.ErrInvalid if a field is invalid, such as an unknown scope. A grant needs at least one scope,

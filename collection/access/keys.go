@@ -247,8 +247,8 @@ func (k *Keys) Active() ([]Named, error) {
 	return active, err
 }
 
-// lockPatience is the longest time that a change of keys waits for another process. Then the change fails. lockStep is
-// the time between two attempts.
+// lockPatience is the longest time that a change of keys waits for another process. After this time, the change fails.
+// lockStep is the time between two attempts.
 const (
 	lockPatience = 5 * time.Second
 	lockStep     = 5 * time.Millisecond

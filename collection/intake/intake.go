@@ -24,8 +24,8 @@ import (
 // FileName is the name of the file in the folder of an index.
 const FileName = "intake.db"
 
-// lockPatience is the longest time that a transaction waits for other processes. Then the transaction fails with
-// sheaf.ErrUnavailable.
+// lockPatience is the longest time that a transaction waits for other processes. After this time, the transaction fails
+// with sheaf.ErrUnavailable.
 const lockPatience = 10 * time.Second
 
 // Intake is the intake.db of one index. Each transaction opens and closes the file, so that other processes can read
@@ -42,7 +42,8 @@ func Open(dir string) *Intake { return &Intake{dir: dir, name: FileName} }
 // Path returns the path of the file.
 func (in *Intake) Path() string { return filepath.Join(in.dir, in.name) }
 
-// View calls read with a transaction. If the file is missing or the Intake is nil, the transaction is empty.
+// View calls the function read with a transaction. If the file is missing or the Intake is nil, the transaction is
+// empty.
 func (in *Intake) View(read func(*Tx) error) error {
 	if in == nil {
 		return read(&Tx{})
@@ -55,8 +56,8 @@ func (in *Intake) View(read func(*Tx) error) error {
 	return in.transact(true, func(db *bbolt.DB) error { return db.View(ofFormat(read)) })
 }
 
-// Update calls change with a transaction that can write. If Update succeeds, all writes are durable; if it fails, the
-// file does not change.
+// Update calls the function change with a transaction that can write. If Update succeeds, all writes are durable; if it
+// fails, the file does not change.
 func (in *Intake) Update(change func(*Tx) error) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()

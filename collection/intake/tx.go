@@ -261,7 +261,8 @@ func (tx *Tx) Key(key []byte, now time.Time) []byte {
 	return slices.Clone(v)
 }
 
-// Keys yields the keys and values of all idempotent requests. They are valid only during the transaction.
+// Keys yields the keys and values of all idempotent requests. The keys and values are valid only during the
+// transaction.
 func (tx *Tx) Keys() iter.Seq2[[]byte, []byte] { return tx.each(keys) }
 
 // PutKey stores the value of an idempotent request. The value is a JSON object; its member "at" is the time. PutKey

@@ -165,7 +165,7 @@ func (f Finder) atNamed(folder string) (Location, error) {
 	return loc, nil
 }
 
-// vacant returns an error if dir contains files that do not belong to an index. No index can be made there.
+// vacant returns an error if dir contains files that do not belong to an index. Then dir cannot become an index.
 func vacant(dir string) error {
 	entries, err := os.ReadDir(dir)
 	switch {

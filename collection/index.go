@@ -73,7 +73,7 @@ type IndexOptions struct {
 	Make bool
 	// AsIs makes Open report damage without repairing it. Damaged means that damage was found, so Open repairs it.
 	AsIs, Damaged bool
-	// Keep makes Open fail where it would remake the index.
+	// Keep makes Open fail if it would have to remake the index.
 	Keep bool
 	// Rebuild empties the index before it is filled again.
 	Rebuild bool
@@ -111,7 +111,8 @@ type Events struct {
 	Warn func(format string, args ...any)
 	// Quiet omits the report after an indexing run.
 	Quiet bool
-	// Indexing starts a display of the progress of an update, and Checking of a check. Call done to end the display.
+	// Indexing starts a display of the progress of an update, and Checking of a check. Call update to show new
+	// progress, and done to end the display.
 	Indexing func() (update func(ingest.Progress), done func())
 	Checking func() (update func(done, total int64), done func())
 	// Confirm asks the person before data is lost. The text loss describes the loss, and the text advice says how to

@@ -70,7 +70,7 @@ type knownTime struct {
 // waitingDocuments has the documents that wait to be indexed again, with the reasons.
 type waitingDocuments struct {
 	pending map[sheaf.ID]string // why documents are not complete
-	// earlier is the content of pending before all documents had to be read again.
+	// earlier is a copy of pending without the documents that planReread added. It is nil if planReread added none.
 	earlier map[sheaf.ID]string
 	// begun lists documents that the catalog lacks but the store may have in part. A stopped run or a lost record is the
 	// cause. The run first removes these parts.

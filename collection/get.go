@@ -249,8 +249,8 @@ func (r *Reader) Document(_ context.Context, id sheaf.ID) (*Document, error) {
 	return out, r.Err()
 }
 
-// ETag returns the tag of a document's version. The tag changes if the text, the access rules or the date change. The
-// date may be the date of the file.
+// ETag returns the tag of a document's version. The tag changes if the text, the access rules or the date change. If
+// the date comes from the file, a new time of the file changes the tag too.
 func ETag(rec *catalog.Record) string {
 	h := rec.File.Hash
 	var beside []byte

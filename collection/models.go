@@ -79,9 +79,9 @@ func (x *Index) NewAnalyzer(ctx context.Context) (err error) {
 
 // OpenEmbedder opens the model. The index never contains vectors of two models. If the vectors are missing or of an
 // older built-in model, OpenEmbedder sets x.Outdated. The caller then remakes the index, which takes seconds. With a
-// remote model, or a store on a server, remaking may take hours, so a person decides. For these, OpenEmbedder does not
-// set x.Outdated, and only prints how to remake the index. If the model server does not answer during the first run,
-// the index gets no vectors.
+// remote model, or older vectors on a server, remaking may take hours, so a person decides. In these cases,
+// OpenEmbedder only prints how to remake the index. If the model server does not answer during the first run, the index
+// gets no vectors.
 func (x *Index) OpenEmbedder(ctx context.Context) error {
 	settings := x.View.Settings()
 	made := settings.Embedder

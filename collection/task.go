@@ -196,7 +196,7 @@ func (q *queue) end(id string) {
 const stampDigits = 16
 
 // nextTask returns the ID for a task that is accepted at the time now. Tasks run in the order of their IDs. newest is
-// the greatest ID so far. The new ID is greater, even if the clock was set back.
+// the greatest ID so far. The result is greater than newest, even if the clock was set back.
 func nextTask(newest string, now time.Time) string {
 	stamp := now.UnixNano()
 	if last, err := strconv.ParseInt(newest[:min(len(newest), stampDigits)], 16, 64); err == nil {

@@ -21,8 +21,11 @@ func Text(s string) string {
 	return strings.ToLower(s)
 }
 
-// signs replaces or removes characters that affect only line breaks: non-breaking hyphens and spaces, soft hyphens.
-var signs = strings.NewReplacer("\u2011", "-", "\u00a0", " ", "\u00ad", "")
+// signs replaces or removes characters that affect only line breaks or the direction of text. People copy such
+// characters, which they do not see, from pages.
+var signs = strings.NewReplacer("\u2011", "-", "\u00a0", " ", "\u202f", " ", "\u00ad", "", "\u200b", "", "\u2060", "",
+	"\ufeff", "", "\u200e", "", "\u200f", "", "\u202a", "", "\u202b", "", "\u202c", "", "\u2066", "", "\u2067", "",
+	"\u2068", "", "\u2069", "")
 
 // Spellings returns s, and the spellings of s with composed and with decomposed letters, which file systems use. All
 // results are distinct, and s is the first.

@@ -218,7 +218,7 @@ func (k *Keys) Revoke(name string) (Key, error) {
 			revoked = keys[at[0]]
 			return keys, nil
 		}
-		return nil, sheaf.Invalidf("several keys are called %q: give an ID", name)
+		return nil, sheaf.Invalidf("several keys are called %q: give an ID, which sheaf key list shows", name)
 	})
 	return revoked, err
 }

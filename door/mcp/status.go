@@ -11,6 +11,7 @@ import (
 
 	"sheaf"
 	"sheaf/collection"
+	"sheaf/internal/wording"
 )
 
 type listIn struct{}
@@ -29,7 +30,8 @@ type serveSummary struct {
 
 // String returns the summary in one line.
 func (s serveSummary) String() string {
-	return fmt.Sprintf("%s: %d documents, %d passages, language %q, model %q", oneLine(s.Name), s.Documents, s.Chunks,
+	return fmt.Sprintf("%s: %s, %s, language %q, model %q", oneLine(s.Name),
+		wording.Plural(s.Documents, "document", "documents"), wording.Plural(s.Chunks, "passage", "passages"),
 		s.Language, s.Model)
 }
 
@@ -138,7 +140,7 @@ func (o *statusOut) content() []sdk.Content {
 	var w textWriter
 	w.line("%s", o.serveSummary)
 	w.line("Profile %s; there are %s.", o.Profile, strings.Join(o.Profiles, ", "))
-	w.line("%d documents wait.", o.Pending)
+	w.line("%s.", wording.Plural(o.Pending, "document waits", "documents wait"))
 	for _, reason := range slices.Sorted(maps.Keys(o.Skipped)) {
 		w.line("Left out, %s: %d.", reason, o.Skipped[reason])
 	}

@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"sheaf/eval"
+	"sheaf/internal/wording"
 )
 
 // Text writes a table for each data set, with a row for each ranking and a column for each measure. Then it writes the
@@ -37,8 +38,9 @@ func Text(w io.Writer, reports []*eval.Report, queries int) error {
 }
 
 func head(out *strings.Builder, r *eval.Report) {
-	fmt.Fprintf(out, "%s: %d documents, %d chunks, %d queries, %d judgements\n", r.Dataset, r.Documents, r.Chunks,
-		r.Queries, r.Judged)
+	fmt.Fprintf(out, "%s: %s, %s, %s, %s\n", r.Dataset, wording.Plural(r.Documents, "document", "documents"),
+		wording.Plural(r.Chunks, "chunk", "chunks"), wording.Plural(r.Queries, "query", "queries"),
+		wording.Plural(r.Judged, "judgement", "judgements"))
 	fmt.Fprintf(out, "  corpus %s, queries %s, analyzer %s, chunker %s, model %s, depth %d", r.CorpusHash, r.QueryHash,
 		r.Analyzer, r.Chunker, cmp.Or(r.Model, "none"), r.Depth)
 	if r.IndexMS > 0 {

@@ -32,7 +32,7 @@ type Leg struct {
 // the ID orders hits with equal legs. A hit's rank is its index plus one. Stages never change their input.
 type Ranking []Hit
 
-// Compare compares hits in the order of a [Ranking]. It returns a negative number if a comes first.
+// Compare compares hits in the order that [Ranking.Sort] makes. It returns a negative number if a comes first.
 func Compare(a, b Hit) int { return compare(&a, &b) } // pointers, because hits are large
 
 func compare(a, b *Hit) int {
@@ -66,7 +66,7 @@ func bestRank(legs []Leg) int {
 	return best
 }
 
-// Sorted reports whether r is in the order of a [Ranking].
+// Sorted reports whether r is in the order that [Ranking.Sort] makes.
 func (r Ranking) Sorted() bool {
 	for i := 1; i < len(r); i++ {
 		if compare(&r[i-1], &r[i]) > 0 {
@@ -76,7 +76,7 @@ func (r Ranking) Sorted() bool {
 	return true
 }
 
-// Sort sorts r in place into the order of a [Ranking].
+// Sort sorts r in place: higher scores first, then by [CompareLegs], then by ID.
 func (r Ranking) Sort() {
 	if r.Sorted() {
 		return

@@ -352,7 +352,8 @@ func (t *trial) scoredLeg(words store.Request) func(context.Context) (sheaf.Rank
 	}
 }
 
-// facets checks that the store counts only visible chunks in each tree. words is the request of a search by words.
+// facets asks the store for the number of chunks in each tree. It reports a leak if their total is larger than the
+// number of visible chunks. words is the request of a search by words; facets replaces its text.
 func (t *trial) facets(words store.Request) error {
 	words.Text = search.AnyField(sheaf.Bool{})
 	facets, err := t.reader.guard.Facets(t.ctx, words, []string{sheaf.ColumnTree}, 1000)

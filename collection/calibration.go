@@ -54,8 +54,9 @@ func (x *Index) readCalibration() *keptCalibration {
 	return kept
 }
 
-// KeepCalibration stores a learned calibration, which is a JSON object. The members schema ([CalibrationSchema]),
-// model, digest and fit are required. Other members are for people.
+// KeepCalibration stores c, a learned calibration, as JSON. c must encode to an object with these members: schema
+// ([CalibrationSchema]), model, digest and fit. KeepCalibration does not check this. If schema or fit is wrong,
+// [Index.Calibration] ignores the stored calibration. Other members are only for people who read the file.
 func (x *Index) KeepCalibration(c any) error {
 	content, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {

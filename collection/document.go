@@ -254,8 +254,8 @@ func validProperties(properties map[string]Property) error {
 	return nil
 }
 
-// LeastPart is the smallest absolute value that the largest number of a vector may have. A smaller vector is an error,
-// because it cannot be scaled to length 1.
+// LeastPart is a limit for vectors: at least one number must have this absolute value or a larger one. A vector without
+// such a number counts as a vector of length 0, and is refused.
 const LeastPart = 1e-6
 
 // normalize scales a vector to length 1, in place. If the vector is too small or too large, normalize returns false.

@@ -111,7 +111,8 @@ func UnreadableTasks(index string) (list []Skip, err error) {
 type takeOver struct {
 	c    *Collection
 	view *catalog.View
-	// voidFiles has the names of document files whose content must not be used.
+	// voidFiles has the names of document files whose content must not be used. After an unfinished change, each
+	// document has one such file, with its old or its new version: see batch.
 	voidFiles map[string]bool
 	// movable lists files to move away. Either intake.db has their content now, or they must not be used.
 	movable []string
@@ -134,8 +135,8 @@ func (c *Collection) takeOverOlder() error {
 	return nil
 }
 
-// move moves the files in movable away. The batch file comes last. So, after a crash, it still names the document files
-// that must not be used.
+// move moves the files in movable away. The batch file comes last, because the next run needs it after a crash. Only
+// this file says which document files must not be used.
 func (t *takeOver) move() error {
 	if len(t.movable) == 0 {
 		return nil

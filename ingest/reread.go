@@ -34,7 +34,8 @@ const parserKey = "reading"
 
 var parserText = strconv.Itoa(ParserVersion)
 
-// ReasonReread marks a document that waits because it was read with another [ParserVersion].
+// ReasonReread marks a document that waits to be read again. It was read with another [ParserVersion], or with another
+// setting for hidden comments.
 const ReasonReread = "reading"
 
 // parserOf returns the ParserVersion with which the documents were read, or 0 if it is unknown.

@@ -7,7 +7,7 @@ import "context"
 // Purpose is the purpose of an embedding. Some models embed questions and passages differently.
 type Purpose uint8
 
-// These are the purposes.
+// Passage is for a text that is searched. Query is for the text of a question.
 const (
 	Passage Purpose = iota
 	Query

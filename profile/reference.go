@@ -80,6 +80,8 @@ func (p *Profile) Reference() (string, error) {
 	return b.String(), nil
 }
 
+// referenceHead is the beginning of the reference page, before the tables.
+//
 //go:embed reference.md
 var referenceHead string
 

@@ -63,15 +63,15 @@ type Limits struct {
 	Body, IngestBody, Bodies int64
 	// Time limits the duration of a request: DefaultTime by default.
 	Time time.Duration
-	// Running limits how many reads run at once, and separately how many writes. The default is two for each processor, or
-	// eight with a remote store or model. Waiting limits how many requests wait: 1024. Patience limits how long a request
-	// waits: 5 s. OfOne limits the requests of one caller: 256.
+	// Running limits how many reads run at once, and separately how many writes. For each processor, the default is
+	// two, or eight with a remote store or model. Waiting limits how many requests wait: 1024. Patience limits how long
+	// a request waits: 5 s. OfOne limits the requests of one caller: 256.
 	Running, Waiting, OfOne int
 	Patience                time.Duration
 }
 
-// complete gives each limit of 0 its default. It returns sheaf.ErrInvalid for each negative limit. remote says that a
-// store or model is on another machine.
+// complete gives each limit of 0 its default. It returns sheaf.ErrInvalid for each negative limit. If remote is true, a
+// store or model is on another machine, and the default of Running is higher.
 func (l *Limits) complete(remote bool) error {
 	perProcessor := 2
 	if remote {

@@ -165,8 +165,8 @@ func (r *route) asksForID() bool {
 	return r.set.byName["id"] != nil || body != nil && r.parseBody == nil && jsonFields(body).byName["id"] != nil
 }
 
-// fault returns the fault of one field. It has the pointer to the field in the body, or names the parameter. r is nil
-// without a route.
+// fault returns a fault for one field. For a field of the body, the fault has a JSON pointer; for a parameter, the name
+// of the parameter. r is nil if no route matched; field then counts as a parameter.
 func (r *route) fault(field, detail string) fault {
 	if r != nil && r.body() != nil && r.set.byName[field] == nil { // else it is a parameter
 		return fault{Pointer: "#/" + field, Detail: detail}

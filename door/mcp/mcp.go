@@ -99,7 +99,8 @@ func build(request context.Context, o Options, grant access.Grant) *sdk.Server {
 var cacheable = sdk.Cacheable{CacheScope: "private"}
 
 // checkCall does what the SDK does not do. It ends a call when its HTTP request ends, or after Options.Time. It refuses
-// arguments for which the SDK has no plain error. It turns panics, which would end a server on stdio, into errors.
+// wrong arguments that the SDK accepts or does not refuse clearly: see refuse. It turns panics, which would end a
+// server on stdio, into errors.
 func (s *server) checkCall(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (result sdk.Result, err error) {
 		defer func() {

@@ -146,7 +146,8 @@ func (s *server) context(ctx context.Context, in contextIn) (*searchOut, error) 
 }
 
 // answer calls find, and packs the results into an answer with structured content and a text. Both forms are complete,
-// because some assistants show only one of them to a model. For the parameter words, see [textWriter.header].
+// because some assistants show only one of them to a model. words says that query has words to search for, and is not
+// the name of a text.
 func (s *server) answer(ctx context.Context, query string, in answerIn, words bool,
 	find func(context.Context, *collection.Reader) (*collection.Answer, error)) (*searchOut, error) {
 	if _, err := budgetOf(in.Budget); err != nil {
@@ -199,8 +200,8 @@ func linkOf(r *result) *sdk.ResourceLink {
 	return &sdk.ResourceLink{URI: r.URI, Name: string(r.ID), Title: oneLine(r.Breadcrumb), MIMEType: markdownType}
 }
 
-// header writes the number of results and the notes. The parameter words says that out.Query is the caller's text, not
-// the name of a passage. If words is true and nothing was found, header suggests other words.
+// header writes the number of results and the notes. words says that out.Query has words to search for, and is not the
+// name of a text. If words is true and nothing was found, header suggests other words.
 func (w *textWriter) header(out *searchOut, words bool) {
 	results := "results"
 	if len(out.Results) == 1 {

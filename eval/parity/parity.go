@@ -148,8 +148,8 @@ type Step struct {
 	Alike bool
 	// Shards is the number of parts of the store. Each part may count words on its own. 0 means unknown.
 	Shards int
-	// Chosen says that the step scores hits that other branches or a first phase found. The step may then score other hits
-	// on the other store.
+	// Chosen says that the step scores hits that other steps found: other branches, or a first phase. If these steps
+	// found different hits on the two stores, the step scores different hits too.
 	Chosen bool
 	// Noted lists the notes about the step that this store has and the other store lacks.
 	Noted []string

@@ -183,7 +183,7 @@ func (p *payload) files() []string {
 	return names
 }
 
-// format is the version of the payload, the segments and the lists.
+// format is the version of the catalog's files: the payload in the manifest, the segments and the lists.
 const format = 2
 
 const (

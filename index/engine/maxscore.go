@@ -22,7 +22,7 @@ import (
 // the chunks whose sum reaches the threshold. So scores and ties are as in exhaustive scoring. Sums that are scores up
 // to rounding raise the threshold like scores. Then the node only scores the chunks that are left at the end.
 
-// slack is a factor that makes up for rounding. A bound times slack is at least every score that the bound limits.
+// slack makes up for rounding: no score is larger than its bound times slack.
 const slack = 1 + 1e-9
 
 // roundedDown is a factor for the lengths in BM25F bounds. It makes up for rounding lengths of virtual fields to 32

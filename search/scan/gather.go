@@ -102,8 +102,9 @@ type gatherer struct {
 	vectors int   // chunks that may still be embedded
 }
 
-// gather cuts matches, best first, and writes their chunks to st. It stops when it has chosen req.Limits.Files files,
-// or when the index uses budget bytes. It takes at least one file.
+// gather cuts the matching files into chunks, best file first, and writes the chunks to st. It stops after
+// req.Limits.Files files, or when the next file would exceed budget, in bytes of the index. The first file may exceed
+// budget.
 func (s *Scanner) gather(ctx context.Context, f *needleMatches, req search.ScanRequest, st store.Backend,
 	budget int64) (*gatherResult, error) {
 	chunker, err := newChunker(req.Limits.ChunkChars)
@@ -205,7 +206,8 @@ func (g *gatherer) refusedFiles(ctx context.Context, matches []match, cut []*loa
 }
 
 // choose returns the files that pass the filter and are not refused, in order. It stops at the largest number of files,
-// or when a file exceeds g.budget. It records in g.out what it chose and refused.
+// or when the next file would exceed g.budget. The first file of all may exceed it. choose records in g.out what it
+// chose and refused.
 func (g *gatherer) choose(cut []*loadedFile, refused map[*loadedFile]bool) []*loadedFile {
 	var docs []*loadedFile
 	for _, d := range cut {

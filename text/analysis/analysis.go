@@ -3,21 +3,25 @@
 //
 // Text is cut into raw words ([Analyzer.Words]), and each raw word has one or more terms ([Analyzer.Terms]):
 //
-//   - Words follow Unicode's word boundaries (UAX #29). Words of one language are stemmed (Snowball). Folding means
-//     NFKC and lower case, without diacritics of Latin, Greek and Cyrillic, and without Arabic and Hebrew vowel
-//     marks. Where a stemmer needs diacritics, a query without them still finds the word.
+//   - Words follow Unicode's word boundaries (UAX #29). If the language of [Options] has a stemmer (Snowball), words
+//     are stemmed in this one language. Folding means NFKC and lower case, without diacritics of Latin, Greek and
+//     Cyrillic, and without Arabic and Hebrew vowel marks. Where a stemmer needs diacritics, a query without them still
+//     finds the word.
 //   - Identifiers are kept whole and in parts: getUserName, IPv6, snake_case, v1.2.3, node.js, Get-Item, user@host,
-//     #tag, C++. GitHub and github have the same term for the whole, and take the same number of positions.
+//     #tag, C++. GitHub and github have the same term for the whole. Both take one position, so that a phrase with one
+//     spelling finds the other.
 //   - A word with a hyphen at a line end is found joined and in its parts.
 //   - An emoji is a word; a joined emoji is found whole and by each of its parts.
 //   - Scripts without spaces (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese) give overlapping pairs of
 //     characters. The first and the last character of each run are also terms, so that a query finds any single
 //     character.
 //
-// Queries use [Analyzer.PhraseTokens] for phrases and [Analyzer.MatchTokens] for words. The dictionary of an index also
-// has folded words as forms, for [Analyzer.PrefixPieces] and [Analyzer.FuzzyPieces].
+// Queries use [Analyzer.PhraseTokens] for phrases and [Analyzer.MatchTokens] for words. A folded word that differs from
+// its stem is called a form ([Term.Form]). The dictionary of an index also has the forms, for [Analyzer.PrefixPieces]
+// and [Analyzer.FuzzyPieces].
 //
-// Markup is text: link addresses, HTML tags and the names of properties have words, and punctuation has none.
+// Markup is analyzed like other text: words in link addresses, HTML tags and names of properties have terms. Its
+// punctuation has none.
 //
 // The package is independent: it knows nothing of fields, documents or scores.
 package analysis

@@ -328,7 +328,8 @@ func (a *Analyzer) identifier(dst []Term, raw string) []Term {
 // farthestPart is the largest offset of a part from the position of its name.
 const farthestPart = 15
 
-// whole appends the whole of a name in lower case as a term. A name of only letters is treated as a word.
+// whole appends a complete name as one term, in lower case. If the name has only letters, whole treats it as an
+// ordinary word: see word.
 func (a *Analyzer) whole(dst []Term, raw string) []Term {
 	if isLetters(raw) {
 		return a.word(dst, raw, 0, 0, len(raw))

@@ -47,8 +47,9 @@ const maxValueBytes = 32 << 10
 // maxRepeats is the largest number of repeated keys that get a warning. Further repeated keys get none.
 const maxRepeats = 10
 
-// findFrontmatter finds frontmatter at byte start of src, which is 0, or 3 after a byte order mark. Only the delimiter
-// lines decide. ok is false without frontmatter.
+// findFrontmatter finds the frontmatter of src. start is a byte offset: 0, or 3 after a byte order mark.
+// findFrontmatter looks only at the two delimiter lines; the text between them need not be valid YAML. ok is false if
+// there is no frontmatter.
 func findFrontmatter(src string, start int) (f frontmatter, ok bool) {
 	if !strings.HasPrefix(src[start:], "---") {
 		return f, false

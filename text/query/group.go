@@ -88,8 +88,8 @@ func (p *parser) isOr(i int) bool {
 		p.tokens[i+1].kind != tokenClose
 }
 
-// bracket returns the place that the parts inside a bracket have. sign is the sign before the bracket, and outer is the
-// place of the bracket itself.
+// bracket returns the [place] for the parts inside a bracket. p.at is the index of the first token after the opening
+// bracket. sign is the sign before the bracket, and outer is the place of the bracket itself.
 func (p *parser) bracket(sign byte, outer place) place {
 	if outer == innerLevel {
 		return innerLevel

@@ -47,7 +47,7 @@ type Options struct {
 	// Now is the time to which 7d and yesterday refer. Its zone decides which day it is. The zero time means now in
 	// UTC.
 	Now time.Time
-	// Limit is the limit of the query that Parse returns.
+	// Limit is the largest number of results, at least 1. Parse copies it to Query.Limit.
 	Limit int
 }
 

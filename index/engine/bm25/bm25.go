@@ -45,8 +45,9 @@ func (l Lengths) Of(n uint32) uint32 {
 	return math.MaxUint32
 }
 
-// Sum returns what a field of n terms adds to the sum from which the average length is computed. This is Of(n) if Of
-// rounds up, otherwise n. Lucene adds the same: the length to which store/opensearch pads the field.
+// Sum returns the length that a field of n terms adds to the total length. It is the larger of n and Of(n). The average
+// is computed from this total. Lucene's total is the same, because store/opensearch pads a field to Of(n) if Of(n) is
+// larger than n.
 func (l Lengths) Sum(n uint32) int64 { return int64(max(n, l.Of(n))) }
 
 // IDF returns the weight of a term that df of n chunks contain: ln(1 + (n - df + 0.5) / (df + 0.5)). The weight is

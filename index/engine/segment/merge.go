@@ -212,7 +212,7 @@ func (m *merger) identifiers() error {
 		m.file.section(sectionDocs, docs.finish())
 		return nil
 	}
-	err := m.runs(sectionDocs, (*Reader).documents, func(doc string, runs []byte) {
+	err := m.mergeRuns(sectionDocs, (*Reader).documents, func(doc string, runs []byte) {
 		if len(runs) > 0 {
 			docs.addRuns(doc, runs)
 			m.file.meta.documents++
@@ -248,15 +248,15 @@ func (in *input) nextLive() error {
 }
 
 func (m *merger) columns() error {
-	err := m.runs(sectionColumns, func(r *Reader) *table { return r.columns }, m.file.column)
+	err := m.mergeRuns(sectionColumns, func(r *Reader) *table { return r.columns }, m.file.column)
 	m.file.endColumns()
 	return err
 }
 
-// runs merges one table of all inputs, whose payloads are runs of ordinals. The parameter tableOf returns this table of
-// a reader. runs calls add with every key and its remaining chunks, renumbered. section is the name of the table's
-// section.
-func (m *merger) runs(section string, tableOf func(*Reader) *table, add func(key string, runs []byte)) error {
+// mergeRuns merges one table of all inputs. In this table, each key has runs of ordinals. tableOf returns the table
+// from a reader. For each key, mergeRuns calls add with the new ordinals of the chunks that were not dropped. section
+// is the name of the section with the table.
+func (m *merger) mergeRuns(section string, tableOf func(*Reader) *table, add func(key string, runs []byte)) error {
 	for _, in := range m.inputs {
 		in.cursor.reset(tableOf(in.Reader))
 		in.more = in.cursor.next()

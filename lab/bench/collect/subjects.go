@@ -8,7 +8,7 @@ import (
 
 var (
 	botName = regexp.MustCompile(`(?i)\bbot\b|-bot$|renovate|github-actions|crowdin|weblate|transifex|gitlocalize`)
-	// A prefix is "[area]", "(area)", ":emoji:", "area(part)!:" or "docs -".
+	// subjectPrefix matches a prefix of a commit's subject: "[area]", "(area)", ":emoji:", "area(part)!:" or "docs -".
 	subjectPrefix = regexp.MustCompile(`^(?:\[[^\]]*\]|\([^)]*\)|:[a-z_]+:|` +
 		`[a-zA-Z][\w./ ,-]{0,60}(?:\([^)]*\))?!?:(?:[ \t]|$)|[a-z]+\([^)]*\)[ \t]|` +
 		`(?i)(?:docs?|documentation|en)[ \t]*[-/|:][ \t])\s*`)

@@ -158,6 +158,8 @@ func TestDateOf(t *testing.T) {
 		{"a.md", "---\ndate: 20. 11. 2018\n---\nx", "2018-11-20", sheaf.DateFrontmatter},
 		{"a.md", "---\ndate: 2018 November 20\n---\nx", "2018-11-20", sheaf.DateFrontmatter},
 		{"a.md", "---\ndate: 2018-Nov-20\n---\nx", "2018-11-20", sheaf.DateFrontmatter},
+		{"a.md", "---\ndate: 2018-11-20\u200b\n---\nx", "2018-11-20", sheaf.DateFrontmatter},
+		{"a.md", "---\ndate: \u200e2018-11-20\u200f\n---\nx", "2018-11-20", sheaf.DateFrontmatter},
 		{"a.md", "---\ndate: 201\u00ad8-11-20\n---\nx", "2018-11-20", sheaf.DateFrontmatter},
 		{"a.md", "---\ndate: 2018-11-20 16h33\n---\nx", "2018-11-20", sheaf.DateFrontmatter},
 		{"a.md", "---\ndate: 2018-11-20 16:33 Uhr\n---\nx", "2018-11-20", sheaf.DateFrontmatter},

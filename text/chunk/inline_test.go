@@ -157,12 +157,13 @@ func TestFields(t *testing.T) {
 		{"tasks in quotes", "> - [ ] a\n", "task=open"},
 		{"due dates", "- [ ] a 📅 2026-03-01\n- [x] b [due:: 2026-03-02]\n- [ ] c (due:: 2026-03-03) ^x\n- [ ] d " +
 			"@due(2026-03-04)\n- [ ] e due: 2026-03-05\n- [ ] f due:2026-03-06\n- [ ] g 🗓️ 2026-03-07\n" +
-			"- [ ] h **📅** [[2026-03-08]]\n- [ ] i Due: 2026-03-09\n",
+			"- [ ] h **📅** [[2026-03-08]]\n- [ ] i Due: 2026-03-09\n- [ ] j 📅\u00a0\u200b2026-03-10\n",
 			"task=open due=2026-03-01 task.open=2026-03-01 task=done due=2026-03-02 task.done=2026-03-02 task=open " +
 				"due=2026-03-03 task.open=2026-03-03 " +
 				"task=open due=2026-03-04 task.open=2026-03-04 task=open due=2026-03-05 task.open=2026-03-05 task=open " +
 				"due=2026-03-06 task.open=2026-03-06 task=open due=2026-03-07 task.open=2026-03-07 task=open " +
-				"due=2026-03-08 task.open=2026-03-08 task=open due=2026-03-09 task.open=2026-03-09"},
+				"due=2026-03-08 task.open=2026-03-08 task=open due=2026-03-09 task.open=2026-03-09 task=open " +
+				"due=2026-03-10 task.open=2026-03-10"},
 		{"a due date without brackets", "- [ ] call Ann due:: 2026-03-01\n- [ ] due:: 2026-03-02\n", "task=open " +
 			"due=2026-03-01 task.open=2026-03-01 call Ann due=2026-03-01 task=open due=2026-03-02 task.open=2026-03-02"},
 		{"a due date of a task that was started", "- [/] a 📅 2026-03-01\n", "task=started task=open due=2026-03-01 " +

@@ -284,7 +284,7 @@ func inList(src string, i int) bool {
 
 // dueDate matches the day on which a task is due, with the sign before it. It leaves out fields in brackets.
 var dueDate = pattern.Lazy(`(?:DEADLINE: <|[📅📆🗓]|@due\(|\b[Dd]ue: ?|[^[(\w][Dd]ue:: ?)` +
-	`[ *\x{fe0f}]*(?:\[\[)?([\d-]+)`)
+	`[ *\x{a0}\x{200b}\x{fe0f}]*(?:\[\[)?([\d-]+)`)
 
 // dueDay returns the due day in a line of a task, as in 📅 2026-03-01 or DEADLINE: <2026-03-01 Sun>. more says that the
 // line continues the task. In such a line, only DEADLINE counts. Without a due day, dueDay returns "".

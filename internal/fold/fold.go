@@ -25,7 +25,7 @@ func Text(s string) string {
 // characters, which they do not see, from pages.
 var signs = strings.NewReplacer("\u2011", "-", "\u00a0", " ", "\u202f", " ", "\u00ad", "", "\u200b", "", "\u2060", "",
 	"\ufeff", "", "\u200e", "", "\u200f", "", "\u202a", "", "\u202b", "", "\u202c", "", "\u2066", "", "\u2067", "",
-	"\u2068", "", "\u2069", "")
+	"\u2068", "", "\u2069", "", "\ufe0f", "")
 
 // Spellings returns s, and the spellings of s with composed and with decomposed letters, which file systems use. All
 // results are distinct, and s is the first.

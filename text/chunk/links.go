@@ -139,10 +139,10 @@ func (f *finder) tagAt(i int) int {
 		if r >= utf8.RuneSelf {
 			r, size = utf8.DecodeRuneInString(t[end:])
 		}
-		if !isTagRune(r) {
+		if !isTagRune(r) || end == i+1 && unicode.IsMark(r) { // #️⃣ is no tag
 			break
 		}
-		if r != '/' && !unicode.IsDigit(r) && !unicode.IsMark(r) { // #️⃣ is no tag
+		if r != '/' && !unicode.IsDigit(r) {
 			digitsOnly = false
 		}
 		end += size

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"sheaf"
 	"sheaf/internal/fold"
@@ -126,7 +127,8 @@ func hasLetter(s string) bool {
 func isIndexed(r rune) bool { return inWord(r) || unicode.Is(unicode.So, r) }
 
 func isTag(name string) bool {
-	if !strings.ContainsFunc(name, func(r rune) bool { return searchable(r) && !unicode.In(r, unicode.M, unicode.Nd) }) {
+	if first, _ := utf8.DecodeRuneInString(name); unicode.IsMark(first) ||
+		!strings.ContainsFunc(name, func(r rune) bool { return searchable(r) && !unicode.IsDigit(r) }) {
 		return false
 	}
 	return !strings.ContainsFunc(name, func(r rune) bool {

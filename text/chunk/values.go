@@ -302,8 +302,8 @@ var inParentheses = pattern.Lazy(`\([^()\d]*\)`)
 // afterDot matches the full stop and the space in 20. November 2018 and in 20. 11. 2018.
 var afterDot = pattern.Lazy(`(\d)\. `)
 
-// plainSigns replaces dashes, commas and invisible characters. It also replaces the signs after year, month, day, hour and
-// minute in Chinese, Japanese and Korean.
+// plainSigns replaces dashes, commas and invisible characters. It also replaces the signs after year, month, day, hour
+// and minute in Chinese, Japanese and Korean.
 var plainSigns = strings.NewReplacer(" - ", " ", "\u2010", "-", "\u2013", "-", "\u2212", "-", ",", " ",
 	"\u00ad", "", "\u200b", "", "\u200e", "", "\u200f", "", "\ufeff", "",
 	"年", "-", "月", "-", "日", " ", "時", ":", "时", ":", "分", "", "년 ", "-", "월 ", "-", "년", "-", "월", "-", "일", "",

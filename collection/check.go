@@ -160,8 +160,8 @@ type Reach struct {
 	doubtful  []sheaf.ID
 }
 
-// SearchOurs searches the server for every chunk of the catalog, by ID and tree. Comparing total numbers is not enough:
-// the total may be right because chunks of other folders replace missing ones.
+// SearchOurs asks the server for every chunk of the catalog, and returns which chunks it found. A request names the IDs
+// of chunks and their tree. Comparing totals is not enough: chunks of other folders can make up for missing ones.
 func (x *Index) SearchOurs(ctx context.Context) (*Reach, error) {
 	out := &Reach{}
 	inspector, _ := x.Backend.(store.Inspector)

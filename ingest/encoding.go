@@ -74,8 +74,9 @@ var wide = [...]wideEncoding{
 	{"UTF-16", "\xfe\xff", 2, "\x00\n", utf16.UTF16(utf16.BigEndian, utf16.IgnoreBOM)},
 }
 
-// decodeMarked decodes text in UTF-32, UTF-16 (also if parts are UTF-8) or ISO-2022-JP. It returns the text as UTF-8,
-// and the name of the encoding for people. ok is false if data has none of these encodings.
+// decodeMarked decodes text in UTF-32 or UTF-16, with or without a byte order mark, also if parts are UTF-8. It also
+// decodes ISO-2022-JP. It returns the text as UTF-8. name is for messages, for example "UTF-8 and UTF-16". ok is false
+// if data has none of these encodings.
 func decodeMarked(data []byte) (text []byte, name string, ok bool) {
 	text, name, ok = decodeWide(data)
 	if ok && len(data)%2 == 0 && isClean(text) {
@@ -266,8 +267,8 @@ type legacy struct {
 // Text that is decoded with the right encoding has many letters from one such list.
 var languages = [...]struct {
 	letters string
-	// An encoding fits if at least this percentage of the characters beyond ASCII is in letters. An encoding with
-	// legacy.common also fits if isCommon accepts the text.
+	// least is a percentage. An encoding fits if at least this percentage of the characters beyond ASCII is in letters.
+	// An encoding with legacy.common also fits, whatever the percentage, if isCommon accepts the text.
 	least     int
 	encodings []legacy
 }{

@@ -61,9 +61,9 @@ type worklist struct {
 	disks
 }
 
-// knownTime is the time up to which all changes of files are known.
+// knownTime has for each tree the time up to which all changes of files are known.
 type knownTime struct {
-	until  map[string]int64 // the time of each tree
+	until  map[string]int64 // the time, by tree
 	unsure bool             // the list has files that may have changed although their size and time are the same
 }
 
@@ -379,5 +379,6 @@ func (s *knownTime) differs(settings *catalog.Settings) bool {
 	return false
 }
 
-// noteUnread records that an unsure file was not read. The file changed at the time state. So the next run reads it.
+// noteUnread makes the next run read a file of the tree that may have changed but was not read now. state is the time
+// of the file's last change. noteUnread moves the known time of the tree to before state.
 func (s *knownTime) noteUnread(tree string, state int64) { s.until[tree] = min(s.until[tree], state-1) }

@@ -42,7 +42,7 @@ func (o *Option) Number() bool { return o.kind == typeNumber || o.kind == typeIn
 // Integer reports whether the value is a whole number.
 func (o *Option) Integer() bool { return o.kind == typeInteger }
 
-// Flag reports whether the value is true or false.
+// Flag reports whether the option takes a boolean value, true or false.
 func (o *Option) Flag() bool { return o.kind == typeBool }
 
 // Allowed describes the values that the option may have outside a profile, where each value is one text.

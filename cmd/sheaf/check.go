@@ -122,8 +122,8 @@ func (a *app) printFaults(out checkJSON) error {
 // repairJSON says what `sheaf check --repair` did.
 type repairJSON struct {
 	Repaired bool     `json:"repaired"`       // whether the index was repaired
-	Lost     []string `json:"lost,omitempty"` // the documents that cannot be read and have no file
-	Copy     string   `json:"copy,omitempty"` // the folder with what is left of them
+	Lost     []string `json:"lost,omitempty"` // the lost documents: they are damaged, and no source file has them
+	Copy     string   `json:"copy,omitempty"` // the folder with a copy of the damaged catalog
 }
 
 // repair checks the index, repairs it, and checks it again.

@@ -11,16 +11,17 @@ import (
 	"time"
 )
 
-// These timeouts protect the server from slow connections.
+// These limits protect the server from slow or large requests.
 const (
 	headTimeout  = 5 * time.Second
 	bodyTimeout  = 30 * time.Second
 	writeTimeout = 60 * time.Second
 	idleTimeout  = 2 * time.Minute
-	// graceTimeout is the longest time that the server waits for running requests when it stops.
-	graceTimeout = 10 * time.Second
-	maxHead      = 256 << 10
+	maxHead      = 256 << 10 // largest size of the headers of a request in bytes
 )
+
+// graceTimeout is the longest time that the server waits for running requests when it stops or replaces its handler.
+const graceTimeout = 10 * time.Second
 
 // httpServer is an HTTP server at one address. setHandler replaces its handler without closing connections.
 type httpServer struct {

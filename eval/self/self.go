@@ -64,11 +64,11 @@ type KindReport struct {
 
 // ColumnReport is the result for one ranking.
 type ColumnReport struct {
-	Name            string            `json:"name"`                // the name of the column
+	Name            string            `json:"name"`                // the name of the ranking
 	Profile         string            `json:"profile"`             // the name of the ranking profile
 	ProfileHash     string            `json:"profile_hash"`        // a digest of what the profile computes
 	Parameters      map[string]string `json:"parameters"`          // the changed parameters of the profile
-	Mean            float64           `json:"mean"`                // the mean over the kinds, which have equal weights
+	Mean            float64           `json:"mean"`                // the mean of the measure; kinds have equal weights
 	Range           stats.Interval    `json:"interval"`            // the confidence interval of the mean
 	Kinds           []float64         `json:"kinds"`               // the mean of each kind, in the order of the kinds
 	Difference      float64           `json:"difference"`          // the mean minus the mean of the first column

@@ -9,15 +9,15 @@ import (
 	"sheaf/index/vfs/sectionfile"
 )
 
-// keyBits is the number of bits that encode the kind of an item.
-const keyBits = 3
+// kindBits is the number of low bits in a list entry that hold keyItem.kind.
+const kindBits = 3
 
 // keyItem connects a document with a name, given by the hash key. Either the document has the name, or one of its links
 // contains the name. kind says in which way: see kindPath and pointPath.
 type keyItem struct {
 	key  uint64 // see keyOf
 	doc  int    // number in the segment
-	kind int    // below 1<<keyBits
+	kind int    // below 1<<kindBits
 }
 
 func compareItems(a, b keyItem) int {
@@ -33,7 +33,7 @@ const keyGroup = 16
 //	keys, rising, 8 each
 //	for each 16 keys where their lists begin, 4 each
 //	for each key the length of its list in bytes, and the list: the differences
-//	of document numbers, shifted left by keyBits, with the kind in the low bits
+//	of document numbers, shifted left by kindBits, with the kind in the low bits
 func encodeKeys(items []keyItem) []byte {
 	slices.SortFunc(items, compareItems)
 	items = slices.Compact(items)
@@ -48,7 +48,7 @@ func encodeKeys(items []keyItem) []byte {
 		keys = binary.LittleEndian.AppendUint64(keys, key)
 		list = list[:0]
 		for last := 0; len(items) > 0 && items[0].key == key; items = items[1:] {
-			list = binary.AppendUvarint(list, uint64(items[0].doc-last)<<keyBits|uint64(items[0].kind))
+			list = binary.AppendUvarint(list, uint64(items[0].doc-last)<<kindBits|uint64(items[0].kind))
 			last = items[0].doc
 		}
 		lists = binary.AppendUvarint(lists, uint64(len(list)))
@@ -134,11 +134,11 @@ func (t *keyTable) items(to []keyItem, key uint64, list []byte) ([]keyItem, erro
 	doc := uint64(0)
 	for len(list) > 0 {
 		n, size := binary.Uvarint(list)
-		if size <= 0 || doc+n>>keyBits >= uint64(t.docs) {
+		if size <= 0 || doc+n>>kindBits >= uint64(t.docs) {
 			return to, t.data.Corrupt(0, "the list of key %016x", key)
 		}
-		doc += n >> keyBits
-		to = append(to, keyItem{key, int(doc), int(n & (1<<keyBits - 1))})
+		doc += n >> kindBits
+		to = append(to, keyItem{key, int(doc), int(n & (1<<kindBits - 1))})
 		list = list[size:]
 	}
 	return to, nil

@@ -136,8 +136,9 @@ func (w *Wreck) find() ([]segmentInfo, error) {
 	return segments, nil
 }
 
-// group examines one group of IDs; from is the number of its first ID. It skips the IDs in seen, which newer segments
-// have, and adds the others to seen. keep decides which documents to keep.
+// group reads one group of IDs; from is the number of its first ID. It adds documents that keep accepts to w.kept, or
+// to w.Lost if they are damaged. It adds the number of unreadable entries to w.Unread. group skips the IDs in seen,
+// which newer segments have, and adds the others to seen.
 func (w *Wreck) group(s *segment, from int, seen map[string]bool, keep func(sheaf.ID) bool) {
 	c := idCursor{list: &s.ids}
 	err := c.seek(from)

@@ -40,8 +40,8 @@ const (
 	stateAliases = 1 << 31
 	// blockBytes is the size of a block's description: offset 8 bytes, packed length 4, unpacked length 4, checksum 4.
 	blockBytes = 20
-	// textBytes is the size of a text's description: first piece 4 bytes, zeros 4, length of the text 8. A piece is
-	// described like a block.
+	// textBytes is the size of a text's description: number of the first piece 4 bytes, zeros 4, length 8. The
+	// description of a piece has the format of a block's description: see blockBytes.
 	textBytes = 16
 
 	// noBlock is the block number in the state of a tombstone. A tombstone has no record.

@@ -157,11 +157,11 @@ func (l *List[T]) Bytes() int64 {
 	return int64(len(l.Items)) * int64(unsafe.Sizeof(*new(T)))
 }
 
-// Texts stores texts one after another. The zero value is empty.
+// Texts stores texts outside the Go heap. The zero value is empty. The caller must call Free.
 type Texts struct {
 	pieces []block
-	open   []byte
-	full   int64 // bytes of the pieces before the last
+	open   []byte // the used part of the last piece
+	full   int64  // bytes used in the pieces before the last
 }
 
 // pieceBytes is the size of the first piece of memory for texts. A longer text gets its own piece.

@@ -44,11 +44,12 @@ type Server struct {
 // endpoint is one address of a server. It sends requests and repeats them while the server is busy.
 type endpoint struct {
 	Server
-	kind    error   // errors wrap it and start with it
-	most    int64   // largest size of an answer in bytes
-	rest    *outage // nil when failures have no effect on later requests
-	resting bool    // requests fail at once for a while after a failure
-	hint    string  // the address that the user probably meant, or ""
+	kind   error   // errors wrap it and start with it
+	most   int64   // largest size of an answer in bytes
+	outage *outage // records whether the server answers; nil records nothing
+	// failFast makes requests fail at once while outage holds a recent failure. A timeout then counts as a failure too.
+	failFast bool
+	hint     string // the address that the user probably meant, or ""
 }
 
 // outage remembers for some time that a server did not answer, so that requests can fail at once. It is safe for
@@ -167,8 +168,8 @@ func call[T any](ctx context.Context, e *endpoint, asked map[string]any,
 // If the server closes the connection, post sends body once more, even if Attempts is 1. If read fails, post does not
 // repeat the request.
 func (e *endpoint) post(ctx context.Context, body []byte, read func(data []byte) error) error {
-	if e.resting {
-		if err := e.rest.recentFailure(); err != nil {
+	if e.failFast {
+		if err := e.outage.recentFailure(); err != nil {
 			return err
 		}
 	}
@@ -226,7 +227,7 @@ func (e *endpoint) try(asked context.Context, body []byte, read func(data []byte
 	case errors.Is(asked.Err(), context.Canceled):
 		return -1, e.fault("did not answer before the request was canceled: %w", asked.Err())
 	case ctx.Err() != nil:
-		away, err = e.resting, &failure{e.fault("did not answer in time: %w", ctx.Err()), late}
+		away, err = e.failFast, &failure{e.fault("did not answer in time: %w", ctx.Err()), late}
 	case resp != nil:
 		err = &failure{e.fault("broke off its answer: %w", err), closed}
 	case closes(err):
@@ -240,8 +241,8 @@ func (e *endpoint) try(asked context.Context, body []byte, read func(data []byte
 	}
 	// A canceled request says nothing about the server. After a failure that a text may have
 	// caused, the server was at least reached.
-	if e.rest != nil && asked.Err() == nil && (err == nil || away) {
-		e.rest.learn(err)
+	if e.outage != nil && asked.Err() == nil && (err == nil || away) {
+		e.outage.learn(err)
 	}
 	switch {
 	case untrusted, errors.Is(err, context.DeadlineExceeded): // the same request would take as long again

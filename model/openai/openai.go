@@ -75,7 +75,7 @@ func New(ctx context.Context, o Options) (*Embedder, error) {
 		o.Client = &http.Client{Transport: transport(o.ConnectTimeout)}
 	}
 	at, err := endpoint{Server: o.Server, kind: ErrUnavailable, most: maxAnswer,
-		rest: &outage{length: o.Rest}}.open("", "/embeddings")
+		outage: &outage{length: o.Rest}}.open("", "/embeddings")
 	switch {
 	case err != nil:
 		return nil, err
@@ -89,7 +89,7 @@ func New(ctx context.Context, o Options) (*Embedder, error) {
 	}
 	query := *at
 	if o.QueryTimeout > 0 {
-		query.Timeout, query.Attempts, query.resting = o.QueryTimeout, 1, true
+		query.Timeout, query.Attempts, query.failFast = o.QueryTimeout, 1, true
 	}
 	e := &Embedder{o, at, &query}
 	if o.Dims == 0 {

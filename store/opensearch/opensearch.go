@@ -1,11 +1,15 @@
 // Package opensearch keeps chunks in OpenSearch or Elasticsearch, over plain HTTP. Its main type is [Store].
 //
-// The index has the analyzer's own terms. An analyzer of the server only splits them at separators, so that words match
-// as in the embedded engine. The differences come from Lucene. It rounds lengths above 39 terms to four significant
-// bits, and its scores are float32. Replaced chunks count in statistics until Lucene merges segments. Prefixes and
-// fuzzy words that match a form (an unstemmed word) use the lengths of forms. Lucene has neither Sheaf's BM25F nor
-// statistics over candidates, and k1 and b are settings of the index. Requests that need another k1 or b, BM25F or
-// these statistics fail with sheaf.ErrUnsupported.
+// The store sends the terms that Sheaf's analyzer made. The server only splits them at separators, so the same chunks
+// match as in the embedded engine. Scores differ a little, because Lucene computes them:
+//   - Lucene rounds lengths above 39 terms to four significant bits.
+//   - Scores are float32.
+//   - Replaced chunks count in statistics until Lucene merges segments.
+//   - Forms (unstemmed words) have their own fields. If a prefix or a fuzzy word matches a form, the length of such a
+//     field counts.
+//
+// Lucene computes neither Sheaf's BM25F nor the statistics of [store.StatisticsCandidates]. k1 and b are settings of
+// the index. Requests that need another k1 or b, BM25F or these statistics fail with sheaf.ErrUnsupported.
 //
 // OpenSearch before 3 and Elasticsearch multiply scores of words by k1+1; the store divides them again.
 //

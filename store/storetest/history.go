@@ -264,7 +264,8 @@ func (h *history) request() store.Request {
 	return req
 }
 
-// nearest converts a request by words to a request by vector. If matches is true, it may keep the words as Matching.
+// nearest converts a request by words to a request by vector. If matches is true, it keeps the words as Matching in
+// half of the cases, chosen at random. Otherwise it drops them.
 func (h *history) nearest(req store.Request, matches bool) store.Request {
 	words := req.Text
 	req.Text, req.Vector = nil, &store.VectorRequest{Field: []string{"body", "body", "title", "none"}[h.r.IntN(4)],

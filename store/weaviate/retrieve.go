@@ -312,9 +312,11 @@ func (s *Store) complete(ctx context.Context, a growingRequest, pages []page, sc
 	return nil
 }
 
-// firstHits returns the first limit hits, and perhaps more. It asks for more and more hits until the first cannot
-// change. One request is not enough: equal scores have no fixed order, chunks have several passages, and filters may be
-// loose.
+// firstHits returns the first limit hits, and perhaps more. It repeats the request with more hits, up to MaxLimit,
+// until no other hit can be among the first. One request is not enough, because equal scores have no fixed order and
+// chunks have several passages. Also, a loose filter lets too many chunks pass. firstHits fails with
+// sheaf.ErrUnsupported if MaxLimit hits do not give limit chunks. A request by vector is first repeated without the
+// chunks found so far.
 func (s *Store) firstHits(ctx context.Context, a growingRequest, limit int) (sheaf.Ranking, error) {
 	if len(a.lists) > 0 {
 		return s.joinLists(ctx, a)
@@ -342,7 +344,7 @@ func (s *Store) firstHits(ctx context.Context, a growingRequest, limit int) (she
 			out = append(out, h)
 		}
 		out.Sort()
-		// Settled when no unseen hit can score as high.
+		// Stop when no unseen hit can score as high.
 		if last == nil || len(out) > limit && out[limit-1].Score > *last {
 			return out, nil
 		}

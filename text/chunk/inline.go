@@ -238,9 +238,9 @@ func (r *inline) declaration(i int) (address string, end int, ok bool) {
 	return "", 0, false
 }
 
-// htmlEnd searches r.text[from:] for the text in the parameter ending, and returns the byte after this text. If the
-// text is missing, ok is false, and htmlEnd sets noEnd[kind]. address is always "", so that angle can return these
-// results.
+// htmlEnd searches r.text[from:] for the text in the parameter ending. end is the offset after this text. If the text
+// is missing, ok is false, and htmlEnd sets noEnd[kind]. htmlEnd has the same results as angle, so that angle can
+// return them; address is always "".
 func (r *inline) htmlEnd(from int, ending string, kind int) (address string, end int, ok bool) {
 	if r.noEnd[kind] || from > len(r.text) {
 		return "", 0, false

@@ -42,7 +42,7 @@ func (o *WindowOptions) nameOptions() []namedOption {
 // may call the function concurrently.
 type Tokens func(text string, yield func(start, end int) bool)
 
-// wordTokens is the name of the tokens that are words.
+// wordTokens is the value of WindowOptions.TokensName if Size counts words.
 const wordTokens = "words"
 
 // DefaultWindowSize is the default size of a window in tokens, as in Sonar and Onyx.

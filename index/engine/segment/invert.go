@@ -171,8 +171,9 @@ func (v *inversion) make(i, first int, ranges []termRange) {
 	}
 }
 
-// scatter copies each occurrence of a field to the end of its range. Occurrences of other ranges go to one place after
-// the last range. This avoids a branch that processors cannot predict.
+// scatter groups the occurrences of a field by the ranges of their terms. It writes each occurrence at the next free
+// place of the range. Occurrences of ranges that this call does not make overwrite one spare place after the last
+// range. This avoids a branch that processors cannot predict.
 func (v *inversion) scatter(field int) {
 	made, ends, places, first := v.rangeOccurrences[field].Items, v.ends[field], v.places.Items, uint32(v.first)
 	other := uint32(len(ends)) - 1

@@ -148,8 +148,8 @@ type table struct {
 	count   int
 	blocks  int
 	ends    int // offset of the block offsets
-	// heads caches headOf the first key of each block, 0 for a block that was not read yet. A search compares these
-	// adjacent numbers instead of keys that are far apart in the file.
+	// heads caches headOf of the first key of each block. It is 0 for a block that was not read yet. A search compares
+	// these adjacent numbers instead of keys that are far apart in the file.
 	heads atomic.Pointer[[]atomic.Uint64]
 }
 

@@ -62,7 +62,8 @@ func (b *Buffer) add(owner uint32, scale float32) {
 	b.owners.Add(owner)
 }
 
-// Set returns the vectors as a set that can be searched. chunks is the number of chunks, and all owners are below it.
+// Set returns the vectors as a set that can be searched. chunks is the number of chunks of the segment. The owners that
+// the caller passed to b must be below chunks.
 // The set shares the memory of b and is valid until the next Add or Free.
 func (b *Buffer) Set(chunks int) *Set {
 	s := &Set{Encoder: b.encoder, Chunks: chunks, Count: b.Len(), Rows: b.rows.Items, Codes: b.codes.Items,

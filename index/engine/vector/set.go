@@ -23,7 +23,7 @@ const (
 type Set struct {
 	Encoder *Encoder
 	Count   int    // rows
-	Chunks  int    // ordinals are below it
+	Chunks  int    // number of chunks; ordinals are below it
 	Owned   int    // number of chunks with rows
 	Codes   []byte // CodeBytes bytes; PutCode determines the place of a row's code
 	Rows    []byte // Count x RowBytes

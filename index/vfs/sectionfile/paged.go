@@ -118,7 +118,8 @@ func (p *Paged) Records(numbers []uint32, size int) error {
 // All verifies and returns the whole section.
 func (p *Paged) All() ([]byte, error) { return p.Slice(0, len(p.data)) }
 
-// verify verifies page i of the section.
+// verify compares page i of the section with its checksum, and marks it as verified. It fails with vfs.ErrCorrupt if
+// they differ.
 func (p *Paged) verify(i int) error {
 	want, err := p.sum(0, i)
 	if err == nil {

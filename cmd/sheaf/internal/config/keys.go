@@ -471,7 +471,8 @@ func (k *Key) join(values []string) any {
 	return values[len(values)-1]
 }
 
-// parse converts a value's text, from a file, a flag or the environment, to a string, int64, bool or []string.
+// parse converts a raw value, a string or a []string, to the type of the key. The result is a string, int64, bool or
+// []string. parse fails if the value does not fit the key.
 func (k *Key) parse(value any) (any, error) {
 	if list, ok := value.([]string); ok {
 		if k.Kind != KindList {

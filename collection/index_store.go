@@ -87,7 +87,8 @@ func (x *Index) openServer(ctx context.Context) error {
 		stats, err := r.Stats(ctx)
 		if !filled {
 			if stats.Chunks > 0 { // Stats fails for an empty store
-				x.Notice("%s already has %s that this index did not write: if they belong to another folder, %s", x.Target,
+				x.Notice("%s already has %s of another index, and documents of equal paths replace each other: unless "+
+					"that index is of the same files, %s", x.Target,
 					wording.Plural(stats.Chunks, "chunk", "chunks"), x.otherPlace())
 			}
 			return nil

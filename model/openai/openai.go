@@ -257,7 +257,7 @@ func (e *Embedder) decode(data []byte, n int) ([][]float32, error) {
 			return nil, e.at.fault("gave a vector without numbers for text %d: does it serve a model of embeddings?", at)
 		}
 		if want := e.o.Dims; want != 0 && len(d.Embedding) != want {
-			return nil, e.at.fault("gave a vector of %d dimensions, not %d: does it serve another model now?",
+			return nil, e.at.fault("gave a vector of %d dimensions, not %d: is it another model, or embedder.dims wrong?",
 				len(d.Embedding), e.o.Dims)
 		}
 		v, err := e.unit(d.Embedding, at)

@@ -134,11 +134,12 @@ func TestMeanIsKept(t *testing.T) {
 func TestWeights(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "n")
+		feature := rapid.OneOf(rapid.Float64Range(-5, 5), rapid.SampledFrom([]float64{1e-159, -3e-160}))
 		var rows, repeated [][]float64
 		var right, rightRepeated []bool
 		var weights, ones []float64
 		for range n {
-			row := rapid.SliceOfN(rapid.Float64Range(-5, 5), 2, 2).Draw(t, "row")
+			row := rapid.SliceOfN(feature, 2, 2).Draw(t, "row")
 			is, times := rapid.Bool().Draw(t, "right"), rapid.IntRange(0, 3).Draw(t, "times")
 			rows, right, weights = append(rows, row), append(right, is), append(weights, float64(times))
 			for range times {

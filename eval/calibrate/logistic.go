@@ -82,7 +82,10 @@ func FitLogistic(rows [][]float64, right []bool, weights []float64) Logistic {
 // total is the sum of the sample weights.
 func standardized(rows [][]float64, weights []float64, total float64) (x [][]float64, mean, scale []float64) {
 	mean, scale = make([]float64, len(rows[0])), make([]float64, len(rows[0]))
-	const rounding = 1e-14 // rounding error in the mean of equal values
+	const (
+		rounding = 1e-14  // rounding error in the mean of equal values
+		smallest = 1e-150 // squares of smaller differences lose precision
+	)
 	for j := range mean {
 		for i, row := range rows {
 			mean[j] += row[j] * weights[i] / total
@@ -91,7 +94,7 @@ func standardized(rows [][]float64, weights []float64, total float64) (x [][]flo
 			d := row[j] - mean[j]
 			scale[j] += d * d * weights[i] / total
 		}
-		if scale[j] = math.Sqrt(scale[j]); scale[j] <= rounding*math.Abs(mean[j]) {
+		if scale[j] = math.Sqrt(scale[j]); scale[j] <= max(smallest, rounding*math.Abs(mean[j])) {
 			scale[j] = 1
 		}
 	}

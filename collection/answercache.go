@@ -91,9 +91,9 @@ const (
 	passed
 )
 
-// get returns the answer of a question from the cache, or from another request that is computing it. If there is none,
-// a is nil, the result from is computed, and the caller must compute the answer. If own is not nil, other requests may
-// wait for this answer, and the caller must call finish with own.
+// get returns the answer of a question from the cache, or from another request that is computing it. If neither
+// has the answer, a is nil, the result from is computed, and the caller must compute the answer. If own is not nil,
+// other requests may wait for this answer, and the caller must call finish with own.
 func (s *answers) get(key answerKey) (a *answer, from origin, own *flight) {
 	defer func() { s.counts[from].Add(1) }()
 	if a := s.lookUp(key.cursor()); a != nil && a.key == key {

@@ -355,8 +355,8 @@ func (g *guard) FolderSize(tree, folder string) int {
 	return n
 }
 
-// Resolve returns the visible target of a link, or false if there is none. It chooses only among visible documents, so
-// that the result reveals nothing of hidden documents.
+// Resolve returns the visible target of a link, or false if no visible document is the target. It chooses
+// only among visible documents, so that the result reveals nothing of hidden documents.
 func (g *guard) Resolve(from sheaf.ID, link sheaf.Link) (sheaf.ID, bool) {
 	return g.view.ResolveAmong(g.visibleTest(), from, link)
 }

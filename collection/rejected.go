@@ -40,7 +40,7 @@ func (e *RejectedError) Error() string {
 	return text
 }
 
-// partOf returns a RejectedError with the results whose documents the store rejected, or nil if there are none.
+// partOf returns a RejectedError with the results whose documents the store rejected, or nil if it rejected none.
 func partOf(results []Stored, rejected map[sheaf.ID]error) *RejectedError {
 	out := &RejectedError{Rejected: map[sheaf.ID]error{}, Changes: map[sheaf.ID]int{}}
 	for i := range results {

@@ -500,7 +500,7 @@ type utf8Faults struct {
 	invalid int // bytes that are not UTF-8
 	runs    int // runs of bytes beyond ASCII that have an invalid byte
 	wide    int // valid characters beyond ASCII
-	first   int // position of the first invalid byte, or the length of the text if there is none
+	first   int // position of the first invalid byte, or the length of a valid text
 }
 
 func findFaults(data []byte) utf8Faults {

@@ -369,8 +369,8 @@ func (s *Searcher) Unknown(ctx context.Context, q sheaf.Query, analyzer *analysi
 	return unknown
 }
 
-// forbiddenWords names the forbidden words of a query that chunks with these IDs contain. If there are none, it returns
-// "".
+// forbiddenWords names the forbidden words of a query that chunks with these IDs contain. If these
+// chunks contain no forbidden word, it returns "".
 func (s *Searcher) forbiddenWords(ctx context.Context, q sheaf.TextQuery, ids []sheaf.ID) string {
 	var held []string
 	tries := 0

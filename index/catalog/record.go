@@ -16,7 +16,7 @@ const (
 	chunkHeading   = 1 << iota // it has a heading line
 	chunkSlug                  // its slug is stored
 	chunkTitle                 // its title differs from the document's
-	chunkOwn                   // its hierarchy is that of its parent, and then its own title
+	chunkOwn                   // the parent's hierarchy and its own title are its hierarchy
 	chunkExtra                 // its hierarchy has another form, and is stored
 	chunkLists                 // tags, blocks or members follow
 	chunkBodyIsAll             // body and span are equal

@@ -40,8 +40,8 @@ func (v *View) Spellings(text string) (found []string) {
 	return found
 }
 
-// beginning returns the prefix of text, a path, that folds to folded. It returns "" if there is none, or if an element
-// of found is already a prefix of text.
+// beginning returns the prefix of text, a path, that folds to folded. It returns "" if text has no such prefix, or
+// if an element of found is already a prefix of text.
 func beginning(text, folded string, found []string) string {
 	if !strings.HasPrefix(fold.Text(text), folded) ||
 		slices.ContainsFunc(found, func(f string) bool { return strings.HasPrefix(text, f) }) {

@@ -2,8 +2,8 @@ package catalog
 
 import "iter"
 
-// walk visits the IDs of all segments in order, each once. If several segments have an ID, the current entry is that of
-// the newest segment; it may be a tombstone. Errors wrap vfs.ErrCorrupt.
+// walk visits the IDs of all segments in order, each once. If several segments have an ID, the current entry comes
+// from the newest segment. This entry may be a tombstone. Errors wrap vfs.ErrCorrupt.
 type walk struct {
 	segments []*segment // oldest first
 	cursors  []idCursor

@@ -105,7 +105,7 @@ func (l *levenshtein) skip(term []byte, depth, size int) []byte {
 }
 
 // following returns the smallest character above r that can follow the first depth characters of l.term in an accepted
-// term. It returns -1 if there is none.
+// term. It returns -1 if no such character exists.
 func (l *levenshtein) following(depth int, r rune) rune {
 	next := rune(-1)
 	if l.least[depth] < l.maxDistance { // any character may follow

@@ -126,8 +126,8 @@ func (h *Highlighter) find(text string, width int) []match {
 	return inSight(text, matches, width)
 }
 
-// inSight returns the matches in text that readers see. If there are none, it returns the matches outside HTML tags and
-// comments. If all matches are inside tags and comments, it returns all matches.
+// inSight returns the matches in text that readers see. If readers see no match, it returns the matches outside HTML
+// tags and comments. If all matches are inside tags and comments, it returns all matches.
 func inSight(text string, matches []match, width int) []match {
 	if len(matches) == 0 {
 		return nil
@@ -209,8 +209,8 @@ func runeStart(text string, i int) int {
 }
 
 // scan returns the matches in text[from:to]. width is the width of the snippet. scan first searches the text that
-// readers of Markdown see. Without a match there, it searches the text itself. The reason is that the text may not be
-// Markdown: "**" or an entity may then be next to a word.
+// readers of Markdown see. Without a match there, scan searches the text itself, because the text may not be
+// Markdown. In such a text, "**" or an entity may be next to a word.
 func (h *Highlighter) scan(text string, from, to, width int) []match {
 	read := chunk.AsRead(text[from:to])
 	matches := h.scanRead(text, from, read, width)

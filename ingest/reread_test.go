@@ -404,6 +404,7 @@ var readAs = map[int]string{
 	22: "91637d61dbb51af0", // reads tags and entities in texts as readers see them
 	23: "91637d61dbb51af0", // reads lists in fields
 	24: "91637d61dbb51af0", // reads tags of several words, days of tasks without brackets
+	25: "91637d61dbb51af0", // reads months, dates as whole names of files, and signs before names of fields
 }
 
 // TestParserVersion checks that the parsed texts have the digest of ingest.ParserVersion. If it fails because texts

@@ -263,13 +263,12 @@ func (f *frontmatter) checkDate(e yamlEntry) {
 	if len(e.values) != 1 {
 		return
 	}
-	const most = 40 // bytes; more are prose
 	v := e.values[0].value()
 	if v.Kind != sheaf.KindText && v.Kind != sheaf.KindNumber {
 		return
 	}
 	text := v.String()
-	if _, ok := documentDate(v); !ok && len(text) <= most && strings.ContainsFunc(text, unicode.IsDigit) {
+	if _, ok := documentDate(v); !ok && len(text) <= maxDateBytes && strings.ContainsFunc(text, unicode.IsDigit) {
 		f.warn(e.line, "%q is %q, "+UnreadDate+": write it as 2024-05-31", showable(e.key), text)
 	}
 }

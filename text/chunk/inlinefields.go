@@ -193,8 +193,9 @@ func closing(text string, opening byte) int {
 	return -1
 }
 
-// cutField splits text such as "name:: value". If line is true, text is a whole line, and the name may be bold. A space
-// must then follow the colons, because names in programs have colons too. ok is false if text is not a property.
+// cutField splits text such as "name:: value". The name may be bold, and signs may stand before its letters, as in
+// "🏷 name". If line is true, text is a whole line. A space must then follow the colons, because names in programs have
+// colons too. ok is false if text is not a property.
 func cutField(text string, line bool) (name, value string, ok bool) {
 	at := strings.Index(text[:min(len(text), maxFieldName+len("**::"))], "::")
 	if at < 1 {
@@ -205,9 +206,11 @@ func cutField(text string, line bool) (name, value string, ok bool) {
 		if value == "" || value[0] != ' ' && value[0] != '\t' {
 			return "", "", false
 		}
-		name = strings.Trim(name, "*_")
 	}
-	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+	name, value = strings.Trim(strings.Trim(name, "*_"), " \t"), strings.TrimSpace(value)
+	if plain := strings.TrimLeftFunc(name, isOrnament); plain != "" {
+		name = plain
+	}
 	first, _ := utf8.DecodeRuneInString(name)
 	other := strings.ContainsFunc(name, func(c rune) bool {
 		return c < utf8.RuneSelf && !isWordByte(byte(c)) && c != '_' && c != '-' && c != ' ' && c != '/'
@@ -219,6 +222,11 @@ func cutField(text string, line bool) (name, value string, ok bool) {
 		return "", "", false
 	}
 	return name, value, true
+}
+
+// isOrnament reports whether r is a sign such as an emoji, or the space after it.
+func isOrnament(r rune) bool {
+	return r == ' ' || r >= utf8.RuneSelf && !unicode.In(r, unicode.L, unicode.N)
 }
 
 // fieldValue returns the value of a field with the type that frontmatter would give it.

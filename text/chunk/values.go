@@ -109,7 +109,7 @@ func parseDate(s string) (time.Time, bool) {
 // time, as in 16:33 CET, 16:33 +0100 CET or 16:33+01:00[Europe/Berlin].
 var clock = pattern.Lazy(`(?:[ \t]*[Tt]|,?[ \t]+(?:at[ \t]+)?)(\d\d?)` +
 	`(?::(\d\d)(?::(\d\d)(?:[.,](\d{1,9})\d{0,20})?)?)?[ \t]*([AaPp][Mm])?` +
-	`[ \t]*([Zz]|UTC|GMT|[+-]\d\d?(?::?\d\d)?)?[ \t]*(?:[A-Z]{3,5}|\[[\w/+-]+\])?$`)
+	`[ \t]*(?:UTC|GMT)?([Zz]|[+-]\d\d?(?::?\d\d)?)?[ \t]*(?:[A-Z]{3,5}|\[[\w/+-]+\])?$`)
 
 // timed parses s as a day, with the function parseDay, and a time of day after it. The zone is the zone in the text, or
 // UTC. Second 60 counts as 59. timed returns false if day or time are invalid, or if the time is not [Writable].
@@ -189,14 +189,14 @@ func DateOf(doc *sheaf.Document, modified time.Time) sheaf.Dated {
 			}
 		}
 	}
-	if t, ok := dateInName(path.Base(doc.Path)); ok {
+	if t, ok := dateInPath(doc.Path); ok {
 		return sheaf.Dated{Time: t, Source: sheaf.DateFileName}
 	}
 	return sheaf.Dated{Time: modified, Source: sheaf.DateModified}
 }
 
-// documentDate returns the date in the value of a date property, or false. Digits alone are also a date here: 20240531,
-// 2024053116, 202405311630, or seconds or milliseconds since 1970.
+// documentDate returns the date in the value of a date property, or false. Digits alone are also a date here: 2024,
+// 20240531, 2024053116, 202405311630, or seconds or milliseconds since 1970.
 func documentDate(v sheaf.Value) (time.Time, bool) {
 	digits := linked(v).String()
 	n, err := strconv.ParseInt(digits, 10, 64)
@@ -211,15 +211,16 @@ func documentDate(v sheaf.Value) (time.Time, bool) {
 	case len(digits) == len("1000000000000"):
 		return time.UnixMilli(n).UTC(), true
 	case len(digits) < len("20060102"):
-		return time.Time{}, false
+		return parseDigits("2006", digits)
 	}
 	return dateInName(digits)
 }
 
-// dayLayouts are formats of days that parseDate does not read. For days such as 1/5/2024, see parseSlashed.
+// dayLayouts are formats of days that parseDate does not read. A month is its first day. For days such as 1/5/2024, see
+// parseSlashed.
 var dayLayouts = [...]string{
 	"2006/1/2", "2006.1.2", "2.1.2006", "2 Jan 2006", "2.Jan 2006", "Jan 2 2006", "2-Jan-2006", "2006-Jan-2",
-	"2006 Jan 2",
+	"2006 Jan 2", "2006-1", "Jan 2006",
 }
 
 // dateOf returns the date in a value. A text may be a date in many forms, or a link to a day's note, as in
@@ -358,16 +359,33 @@ var dateWords = func() map[string]string {
 	return words
 }()
 
-// dateInName returns the first date in a file's name. The date has the form 2024-05-31, 2024_05_31, 2024.05.31 or
-// 20240531, without another digit beside it. Hours and minutes may follow, as in 202405311630, and seconds. If the name
-// has no date, it returns false.
+// dateInPath returns the date in the path of a file. The path has a date in its name, or its name is a date, as in
+// Mar 7th, 2024.md. The folders may also be the year and the month, as in 2024/03/07.md. If the path has no such date,
+// dateInPath returns false.
+func dateInPath(p string) (time.Time, bool) {
+	if t, ok := dateInName(path.Base(p)); ok {
+		return t, true
+	}
+	parts := strings.Split(strings.TrimSuffix(p, path.Ext(p)), "/")
+	for n := 1; n <= min(3, len(parts)); n += 2 {
+		t, ok := dateOf(sheaf.TextValue(strings.Join(parts[len(parts)-n:], "/")))
+		if ok && isUsual(t.Year()) {
+			return t, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// dateInName returns the first date in a file's name. The date has the form 2024-05-31, 2024_05_31, 2024.05.31,
+// 31.05.2024 or 20240531, without another digit beside it. Hours, minutes and seconds may follow, as in
+// 20240531163000. If the name has no date, it returns false.
 func dateInName(name string) (time.Time, bool) {
 	for i := 0; i+8 <= len(name); i++ {
 		if !isDigit(name[i]) || i > 0 && isDigit(name[i-1]) {
 			continue
 		}
-		for _, layout := range [...]string{"2006-01-02", "2006_01_02", "2006.01.02", "20060102", "200601021504",
-			"20060102150405"} {
+		for _, layout := range [...]string{"2006-01-02", "2006_01_02", "2006.01.02", "02.01.2006", "20060102",
+			"200601021504", "20060102150405"} {
 			end := i + len(layout)
 			if end > len(name) || end < len(name) && isDigit(name[end]) {
 				continue
@@ -380,9 +398,11 @@ func dateInName(name string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// parseDigits parses a date in a layout of package time. It returns false if s is no date, or if the year is outside
-// 1900..2199.
+// parseDigits parses a date in a layout of package time. It returns false if s is no date in a usual year.
 func parseDigits(layout, s string) (time.Time, bool) {
 	t, err := time.Parse(layout, s)
-	return t, err == nil && t.Year() >= 1900 && t.Year() < 2200
+	return t, err == nil && isUsual(t.Year())
 }
+
+// isUsual reports whether names of files and digits may mean this year. Notes about history have older years.
+func isUsual(year int) bool { return year >= 1900 && year < 2200 }

@@ -9,9 +9,11 @@ import (
 
 	"sheaf"
 	"sheaf/collection/location"
+	"sheaf/index/catalog"
 	"sheaf/internal/wording"
 	"sheaf/store"
 	"sheaf/store/embedded"
+	"sheaf/text/analysis"
 )
 
 // rebuildCommand returns the command line that empties the store and fills it again. Before it removes documents that
@@ -99,6 +101,29 @@ func (x *Index) openServer(ctx context.Context) error {
 		return err
 	}
 	return nil
+}
+
+// tryWrite returns an error if the server takes no writes from this user. It writes a chunk and removes it. The chunk
+// belongs to a tree of the folder, but to no file, because Sheaf skips the folder ".sheaf". A store that is missing or
+// was made otherwise stays as it is: a rebuild makes it again.
+func (x *Index) tryWrite(ctx context.Context, analyzer string) error {
+	a, err := analysis.Parse(analyzer)
+	if x.Target == nil || err != nil {
+		return nil
+	}
+	st, err := x.Target.Open(ctx, a, nil, store.Existing)
+	if err == nil {
+		doc := sheaf.DocumentID(catalog.TreeName(x.Where.Root), ".sheaf/probe")
+		err = st.Write(ctx, store.Batch{Chunks: []store.Chunk{{ID: doc, Doc: doc}}})
+		if err == nil {
+			err = st.Write(ctx, store.Batch{Replace: []sheaf.ID{doc}})
+		}
+		err = errors.Join(err, st.Close())
+	}
+	if err == nil || errors.Is(err, store.ErrMadeOtherwise) || errors.Is(err, sheaf.ErrNotFound) {
+		return nil
+	}
+	return StoreError{Err: fmt.Errorf("write to %s: nothing was removed: %w", x.Target, err)}
 }
 
 // serverLost returns the error of a server that has lost all chunks of the index.

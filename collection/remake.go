@@ -111,7 +111,7 @@ func (x *Index) remakeLocked(ctx context.Context, keep, waited bool) error {
 			}
 			x.Close()
 		}
-		err := x.dropLocked(keep)
+		err := x.dropLocked(ctx, keep)
 		if waited = errors.Is(err, vfs.ErrLocked); err == nil {
 			err = x.OpenStores(ctx)
 		}
@@ -134,11 +134,11 @@ func (x *Index) Drop(ctx context.Context, keep bool) error {
 		if err != nil {
 			return err
 		}
-		return errors.Join(x.dropLocked(keep), release())
+		return errors.Join(x.dropLocked(ctx, keep), release())
 	})
 }
 
-func (x *Index) dropLocked(keep bool) error {
+func (x *Index) dropLocked(ctx context.Context, keep bool) error {
 	w, err := x.examine()
 	if err != nil {
 		return err
@@ -162,7 +162,9 @@ func (x *Index) dropLocked(keep bool) error {
 	if x.Target != nil && (x.want.Rebuild || w.Settings.Extra[remakingKey] == remakingServer) {
 		mark = remakingServer
 	}
-	err = x.keepCopy(w)
+	if err = x.tryWrite(ctx, w.Settings.Analyzer); err == nil {
+		err = x.keepCopy(w)
+	}
 	if err == nil {
 		err = w.Replace(func(settings *catalog.Settings) {
 			guessed, found := settings.Extra[guessedKey]

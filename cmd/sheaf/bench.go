@@ -120,15 +120,8 @@ func (a *app) bench(cmd *cobra.Command, folders []string, o benchOptions) error 
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{o.svg, o.report} { // checked early, because the first engine may take minutes
-		if name == "" {
-			continue
-		}
-		f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o666)
-		if err != nil {
-			return fmt.Errorf("write the report: %w", err)
-		}
-		_ = f.Close() // nothing was written
+	if err := checkFiles(o.svg, o.report); err != nil {
+		return err
 	}
 	o.Folders, o.Step, o.Progress = folders, o.write, func(what string) { a.notice("%s", what) }
 	o.Ours = benchmark.Peer{Name: "sheaf", Command: []string{program, "bench", "engine"}}

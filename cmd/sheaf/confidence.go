@@ -99,6 +99,9 @@ func (s *session) evalConfidence(ctx context.Context, c *eval.Collection, o conf
 	if err != nil {
 		return err
 	}
+	if err := checkFiles(o.plot); err != nil {
+		return err
+	}
 	items, err := self.Make(ctx, c, o.Wanted)
 	if err != nil {
 		return err

@@ -152,6 +152,14 @@ func (a *app) eval(cmd *cobra.Command, args []string, o evalOptions) error {
 	if args, err = expandDatasets(args, o); err != nil {
 		return err
 	}
+	if o.saveRuns != "" {
+		if err := os.MkdirAll(o.saveRuns, 0o755); err != nil {
+			return collection.FileFault("folder", err)
+		}
+	}
+	if err := checkFiles(o.html); err != nil {
+		return err
+	}
 	indexing, err := a.evalIndexing(cmd.Context(), o)
 	if err != nil {
 		return err
@@ -317,9 +325,6 @@ func (a *app) openCollection(ctx context.Context, d *dataset.Dataset, in indexin
 }
 
 func saveRuns(dir string, d *dataset.Dataset, runs []*eval.Run) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("write run: %w", err)
-	}
 	for _, r := range runs {
 		name := strings.Map(func(c rune) rune {
 			if strings.ContainsRune(`/\:*?"<>| `, c) {
@@ -333,6 +338,22 @@ func saveRuns(dir string, d *dataset.Dataset, runs []*eval.Run) error {
 		if err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// checkFiles returns an error if one of the files cannot be written. Call it before work that takes long. "" names no
+// file.
+func checkFiles(names ...string) error {
+	for _, name := range names {
+		if name == "" {
+			continue
+		}
+		f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o666)
+		if err != nil {
+			return collection.FileFault("folder for the file", err)
+		}
+		_ = f.Close() // nothing was written
 	}
 	return nil
 }

@@ -78,6 +78,9 @@ func (a *app) parity(cmd *cobra.Command, stores []string, file, html string, set
 	if err != nil {
 		return err
 	}
+	if err := checkFiles(html); err != nil {
+		return err
+	}
 	out := &parity.Report{Schema: "sheaf.parity/1", Profile: p.Name, Limit: usualLimit(a.config, p, parameters),
 		Queries: len(queries)}
 	q := collection.SearchRequest{Parameters: parameters, Limit: out.Limit, Window: out.Limit, Brief: true}

@@ -205,6 +205,8 @@ func testGate(t *testing.T, server, kind, place string, rights []right, read, wr
 	sheaf("a.md", "search", "apples")
 
 	g.grant(read...)
+	out, err := n.try("index", "--rebuild", "--yes")
+	check.That(t, err != nil && strings.Contains(out, "nothing was removed"), "rebuild: %v\n%s", err, out)
 	sheaf("a.md", "search", "apples")
 	if kind != "weaviate" { // Weaviate has no prefixes
 		sheaf("a.md", "search", "appl*")
@@ -229,8 +231,26 @@ func testGate(t *testing.T, server, kind, place string, rights []right, read, wr
 
 	g.grant(slices.Concat(indexing, create, remove)...)
 	sheaf("3 documents", "index", "--rebuild")
-	out, err := n.try("doctor")
+	if kind != "weaviate" {
+		block(t, server, place, true)
+		out, err = n.try("index", "--rebuild")
+		check.That(t, err != nil && strings.Contains(out, "nothing was removed"), "rebuild: %v\n%s", err, out)
+		block(t, server, place, false)
+	}
+	sheaf("3 documents", "check")
+	out, err = n.try("doctor")
 	check.That(t, err == nil && !strings.Contains(out, "FAULT"), "doctor: %v\n%s", err, out)
+}
+
+// block makes an index of a server read-only, or writable again.
+func block(t *testing.T, server, index string, block bool) {
+	t.Helper()
+	body := fmt.Sprintf(`{"index.blocks.read_only": %t}`, block)
+	req := must.Get(http.NewRequestWithContext(t.Context(), "PUT", server+"/"+index+"/_settings", strings.NewReader(body)))
+	req.Header.Set("Content-Type", "application/json")
+	answer := must.Get(http.DefaultClient.Do(req))
+	must.Do(t, answer.Body.Close())
+	must.That(t, answer.StatusCode == http.StatusOK, "block %s: %s", index, answer.Status)
 }
 
 // succeeding returns a function that runs a command, which must succeed and print a text.
@@ -290,6 +310,8 @@ func testRoles(t *testing.T) {
 	fails("permission denied for table setting", "search", "apples")
 	run("GRANT SELECT ON ALL TABLES IN SCHEMA notes TO notes_reader")
 	sheaf("a.md", "search", "apples")
+	fails("nothing was removed", "index", "--rebuild")
+	sheaf("2 documents", "check")
 	t.Run("read only", func(t *testing.T) {
 		address := n.serve(t, "--read-only")
 		n.write(t, "c.md", "# C\n\ncamels\n")

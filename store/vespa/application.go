@@ -4,7 +4,9 @@ import (
 	"archive/zip"
 	"bytes"
 	"embed"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -138,18 +140,27 @@ func (o *Options) hybridDims() (int, error) {
 	return dims[store.VectorBody], nil
 }
 
-// WriteApplication writes the files of an application package into a folder. It creates a missing folder. If a file
-// exists with other content, the error is sheaf.ErrInvalid.
+// WriteApplication writes the files of an application package into a folder. It creates a missing folder. If the folder
+// has another file, or a file with other content, the error is sheaf.ErrInvalid.
 func WriteApplication(dir string, files map[string]string) error {
-	names := slices.Sorted(maps.Keys(files))
-	for _, name := range names {
-		have, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
-		if err == nil && string(have) != files[name] {
-			return sheaf.Invalidf("%s is there already and differs: name an empty folder, or remove it",
-				filepath.Join(dir, filepath.FromSlash(name)))
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
 		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		want, ours := files[filepath.ToSlash(name)]
+		if have, err := os.ReadFile(path); !ours || err != nil || string(have) != want {
+			return sheaf.Invalidf("%s is there already and differs: name an empty folder, or remove it", path)
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			return err

@@ -106,6 +106,8 @@ func named(column string) string {
 	switch column {
 	case sheaf.ColumnTag:
 		return "tag"
+	case sheaf.ColumnSet:
+		return "set"
 	case sheaf.ColumnFolder, sheaf.ColumnFile:
 		return "path"
 	case query.ColumnExtension:

@@ -1,6 +1,10 @@
 package eval
 
 import (
+	"cmp"
+	"slices"
+	"strings"
+
 	"sheaf/eval/dataset"
 	"sheaf/eval/stats"
 )
@@ -75,4 +79,73 @@ func correct(family []Comparison) {
 	for i := range family {
 		family[i].TTest, family[i].Randomization = t[i], r[i]
 	}
+}
+
+// Change says how the value of one query differs between two columns.
+type Change struct {
+	Query string
+	Text  string
+	// Before is the value in the first column. After is the value in the other column.
+	Before, After float64
+}
+
+// Difference returns After minus Before.
+func (c Change) Difference() float64 { return c.After - c.Before }
+
+// Changes returns the queries whose value in a measure differs between the first column and another column. The
+// parameters are the indexes of the other column and of the measure. The largest gain comes first. Equal gains are
+// sorted by the query's ID.
+func (r *Report) Changes(column, measure int) []Change {
+	var out []Change
+	base, other := &r.Columns[0], &r.Columns[column]
+	for id, before := range base.PerQuery {
+		if after := other.PerQuery[id]; len(after) > measure && after[measure] != before[measure] {
+			out = append(out, Change{id, r.Texts[id], before[measure], after[measure]})
+		}
+	}
+	slices.SortFunc(out, func(a, b Change) int {
+		return cmp.Or(cmp.Compare(b.Difference(), a.Difference()), strings.Compare(a.Query, b.Query))
+	})
+	return out
+}
+
+// Choice is the column that is chosen for one data set by the values on the other data sets.
+type Choice struct {
+	Dataset string
+	// Column is the index of the column with the best mean over the other data sets. If means are equal, it is the
+	// first of them. Mean is the best mean.
+	Column int
+	Mean   float64
+	// Value is the value of the chosen column on this data set. First is the value of the first column, and Best the
+	// largest value of all columns. A choice by other data sets cannot know Best.
+	Value, First, Best float64
+}
+
+// LeaveOut chooses a column for each data set. The choice is by one measure on all other data sets. The result shows
+// whether parameters are good only for the data sets on which they were chosen. All reports have the same columns. For
+// fewer than two data sets or columns, LeaveOut returns nil.
+func LeaveOut(reports []*Report, measure int) []Choice {
+	if len(reports) < 2 || len(reports[0].Columns) < 2 {
+		return nil
+	}
+	out := make([]Choice, len(reports))
+	others := make([]float64, 0, len(reports)-1)
+	for i, r := range reports {
+		c := Choice{Dataset: r.Dataset, First: r.Columns[0].Scores[measure].Mean}
+		for j := range r.Columns {
+			others = others[:0]
+			for k := range reports {
+				if k != i {
+					others = append(others, reports[k].Columns[j].Scores[measure].Mean)
+				}
+			}
+			if mean := stats.Mean(others); j == 0 || mean > c.Mean {
+				c.Column, c.Mean = j, mean
+			}
+			c.Best = max(c.Best, r.Columns[j].Scores[measure].Mean)
+		}
+		c.Value = r.Columns[c.Column].Scores[measure].Mean
+		out[i] = c
+	}
+	return out
 }

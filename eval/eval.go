@@ -23,10 +23,31 @@ import (
 	"sheaf"
 	"sheaf/eval/dataset"
 	"sheaf/eval/metric"
+	"sheaf/index/catalog"
 	"sheaf/profile"
 	"sheaf/search"
 	"sheaf/text/query"
 )
+
+// Collection is a data set with an open index. Package indexing opens it. It is safe for concurrent use.
+type Collection struct {
+	Dataset *dataset.Dataset
+	View    *catalog.View
+	// Searcher ranks as in a user's search of the index, but computes no confidence.
+	Searcher *search.Searcher
+	// Store is the name that reports give the store.
+	Store string
+	// Hash identifies the version of the documents.
+	Hash string
+	// Indexed is the duration of indexing. It is 0 if the index existed before.
+	Indexed time.Duration
+	// Bytes is the size of the index on disk.
+	Bytes int64
+	// Err returns the first error that occurred when a search read the index.
+	Err func() error
+	// Close closes the collection. Callers may call it twice.
+	Close func()
+}
 
 // Column is one of the rankings to compare. It is a profile with parameters.
 type Column struct {

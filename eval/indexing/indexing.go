@@ -66,12 +66,22 @@ func Of(ctx context.Context, x *collection.Index, expander *search.Expander) (*e
 	}
 	s := reader.Searcher(ctx)
 	s.Confidence = nil
-	return &eval.Collection{View: x.View, Searcher: s, Store: x.StoreInErrors(), Hash: eval.FilesHash(x.View),
+	return &eval.Collection{View: x.View, Searcher: s, Store: x.StoreInErrors(), Hash: filesHash(x.View),
 		Err: func() error { return cmp.Or(reader.Err(), x.View.Err()) },
 		Close: sync.OnceFunc(func() {
 			reader.Close()
 			_ = asked.Close() // it wrote nothing
 		})}, nil
+}
+
+// filesHash identifies the version of a folder. It is a hash of the content of the folder's files.
+func filesHash(v *catalog.View) string {
+	h := xxh3.New()
+	for id, state := range v.Files() {
+		_, _ = h.WriteString(string(id)) // never fails
+		_, _ = h.Write(state.Hash[:])
+	}
+	return fmt.Sprintf("%016x", h.Sum128().Hi)
 }
 
 // Open indexes d as a user's folder is indexed: it cuts, analyzes and embeds the documents. If an earlier run has made

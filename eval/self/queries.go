@@ -2,6 +2,7 @@ package self
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -279,6 +280,13 @@ func looksLikeAddress(s string) bool {
 	return strings.Contains(s, "://") || strings.ContainsAny(s, "/\\") ||
 		!strings.ContainsAny(s, " \u00a0") && strings.Contains(s, ".")
 }
+
+//go:embed foreign.txt
+var foreignText string
+
+// foreign lists questions from many fields, which a collection probably does not answer. If a chunk has all terms of a
+// question, the collection may have an answer. Make then skips the question.
+var foreign = strings.Split(strings.TrimSpace(foreignText), "\n")
 
 // impossible makes queries that the documents do not answer.
 func (m *maker) impossible(ctx context.Context) error {

@@ -33,7 +33,7 @@ func (c *Comparison) Significant(level float64) bool {
 }
 
 // Compare compares every column with the first column, in each measure.
-func Compare(queries []dataset.Query, columns []ColumnReport, st Statistics) []Comparison {
+func Compare(queries []dataset.Query, columns []ColumnReport) []Comparison {
 	var out []Comparison
 	if len(columns) < 2 {
 		return out
@@ -42,7 +42,7 @@ func Compare(queries []dataset.Query, columns []ColumnReport, st Statistics) []C
 		base := columns[0].values(queries, m)
 		first := len(out)
 		for i := range columns[1:] {
-			out = append(out, compareOne(&columns[0], &columns[i+1], base, columns[i+1].values(queries, m), st))
+			out = append(out, compareOne(&columns[0], &columns[i+1], base, columns[i+1].values(queries, m)))
 			out[len(out)-1].Measure = columns[0].Scores[m].Measure
 		}
 		correct(out[first:])
@@ -50,7 +50,7 @@ func Compare(queries []dataset.Query, columns []ColumnReport, st Statistics) []C
 	return out
 }
 
-func compareOne(baseline, column *ColumnReport, a, b []float64, st Statistics) Comparison {
+func compareOne(baseline, column *ColumnReport, a, b []float64) Comparison {
 	c := Comparison{Column: column.Name, Baseline: baseline.Name}
 	d := stats.Differences(b, a)
 	for _, v := range d {
@@ -64,9 +64,9 @@ func compareOne(baseline, column *ColumnReport, a, b []float64, st Statistics) C
 		}
 	}
 	c.Difference = stats.Mean(d)
-	c.Range = stats.Bootstrap(d, st.Confidence, st.Rounds, st.Seed)
+	c.Range = stats.Bootstrap(d, seed)
 	c.RawTTest = stats.PairedT(b, a)
-	c.RawRandomization = stats.Randomization(b, a, st.Rounds, st.Seed)
+	c.RawRandomization = stats.Randomization(b, a, seed)
 	return c
 }
 

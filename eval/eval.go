@@ -71,23 +71,10 @@ type Options struct {
 
 // Run has the results of one column.
 type Run struct {
-	Column Column
-	// Store is the name of the store that answered. For a run from a file, it is "".
-	Store string
+	// ColumnReport describes the run. [Evaluate] adds what the judgements say.
+	ColumnReport
 	// Rankings has, by the ID of the query, the targets that the query found, best first and without duplicates.
 	Rankings map[string][]metric.Scored
-	// Latency has the time that each query took, in the order of the queries. It is nil for a run from a file.
-	Latency []time.Duration
-	// AllocPerQuery is the mean number of bytes that a query allocates.
-	AllocPerQuery int64
-	// Parameters has the values of all parameters in this run.
-	Parameters map[string]string
-	// ProfileHash identifies what the profile computes with these parameters.
-	ProfileHash string
-	// Degraded is the number of queries with a failed branch. Empty is the number of queries without results. Notes are
-	// warnings and notes of the searches, without duplicates, at most maxNotes.
-	Degraded, Empty int
-	Notes           []string
 }
 
 // perDocument is the name of a parameter of profiles that limits the results from one document. Run sets the limit to 1
@@ -110,8 +97,8 @@ func (c *Collection) Run(ctx context.Context, col Column, o Options) (*Run, erro
 		return nil, err
 	}
 	queries := c.Dataset.Queries
-	r := &Run{Column: col, Rankings: make(map[string][]metric.Scored, len(queries)),
-		Latency: make([]time.Duration, len(queries)), Parameters: plan.Values}
+	r := &Run{ColumnReport{Name: col.Name, Profile: col.Profile.Name, Store: c.Store, Parameters: plan.Values,
+		Notes: []string{}}, make(map[string][]metric.Scored, len(queries))}
 	if r.ProfileHash, err = profileHash(col.Profile, o.Depth, col.Parameters); err != nil {
 		return nil, err
 	}
@@ -122,7 +109,7 @@ func (c *Collection) Run(ctx context.Context, col Column, o Options) (*Run, erro
 			return nil, fmt.Errorf("query %q: %w", queries[i].ID, err)
 		}
 	}
-	results := make([]*search.Result, len(queries))
+	results, took := make([]*search.Result, len(queries)), make([]time.Duration, len(queries))
 	before := allocated()
 	var telling sync.Mutex
 	done := 0
@@ -133,7 +120,7 @@ func (c *Collection) Run(ctx context.Context, col Column, o Options) (*Run, erro
 			q := c.query(&queries[i], o)
 			start := time.Now()
 			res, err := searcher.Search(ctx, q, col.Profile, opt)
-			r.Latency[i] = time.Since(start)
+			took[i] = time.Since(start)
 			if err != nil {
 				return fmt.Errorf("query %q: %w", queries[i].ID, err)
 			}
@@ -150,7 +137,8 @@ func (c *Collection) Run(ctx context.Context, col Column, o Options) (*Run, erro
 	if err := cmp.Or(calls.Wait(), ctx.Err()); err != nil { // a canceled context may skip calls without an error
 		return nil, err
 	}
-	r.AllocPerQuery = int64(allocated()-before) / int64(max(1, len(queries)))
+	r.AllocKB = float64(allocated()-before) / float64(max(1, len(queries))) / 1024
+	r.Latency = latencyOf(took)
 	for i, res := range results {
 		r.Rankings[queries[i].ID] = c.targets(queries[i].ID, res.Hits)
 		if len(res.Hits) == 0 {

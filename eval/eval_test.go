@@ -98,9 +98,6 @@ func openNotes(t *testing.T, dir, queries string, in indexing.Options) (*eval.Co
 	return c, err
 }
 
-// quick has statistics with few rounds.
-var quick = eval.Statistics{Confidence: 0.95, Rounds: 200, Seed: 1}
-
 // TestEvaluate checks that the engine, the store in memory and a run file are judged the same. Classes, comparisons
 // and equal hashes exist.
 func TestEvaluate(t *testing.T) {
@@ -111,7 +108,7 @@ func TestEvaluate(t *testing.T) {
 	for _, in.Memory = range []bool{false, true} {
 		cs = append(cs, open(t, d, in))
 	}
-	e := eval.Evaluation{Measures: measures(t, "nDCG@10, RR, R@100, Success@1"), Class: "class", Statistics: quick,
+	e := eval.Evaluation{Measures: measures(t, "nDCG@10, RR, R@100, Success@1"), Class: "class",
 		Columns: []eval.Column{{Name: "words", Profile: builtin(t, "sheaf"), Parameters: map[string]string{"meaning": "0"}},
 			{Name: "rrf", Profile: builtin(t, "rrf")}},
 		Options: eval.Options{Depth: 50, Workers: 2}}
@@ -148,10 +145,6 @@ func TestEvaluate(t *testing.T) {
 		got := again.Columns[1].PerQuery[q]
 		check.That(t, slices.Equal(got, want), "the run file gives %v for %s, the search %v", got, q, want)
 	}
-	e.Statistics = eval.Statistics{}
-	usual, _, err := eval.Evaluate(ctx, cs[:1], e)
-	check.That(t, err == nil && usual.Columns[0].Scores[0].Range.Contains(usual.Columns[0].Scores[0].Mean),
-		"%v, without statistics %+v", err, usual.Columns[0].Scores[0])
 	e.Options.Depth = 5
 	if shallow, _, err := eval.Evaluate(ctx, cs[:1], e); err != nil || !slices.Equal(shallow.Warnings, []string{
 		"nDCG@10 looks deeper than the 5 answers that each query is asked for: it counts no others",
@@ -238,7 +231,7 @@ func TestNotes(t *testing.T) {
 	target := dataset.Section("git/undo.md", "amend-a-message")
 	must.That(t, c.Dataset.Qrels["1"][target] == 1 && c.Dataset.Qrels["3"]["git/undo.md"] == 2 && c.View.Docs() == 2,
 		"%v, %d documents", c.Dataset.Qrels, c.View.Docs())
-	e := eval.Evaluation{Measures: measures(t, "RR"), Statistics: quick, Options: eval.Options{Depth: 10},
+	e := eval.Evaluation{Measures: measures(t, "RR"), Options: eval.Options{Depth: 10},
 		Columns: []eval.Column{{Name: "words", Profile: builtin(t, "sheaf"), Parameters: map[string]string{"meaning": "0"}}}}
 	r, runs, err := eval.Evaluate(context.Background(), []*eval.Collection{c}, e)
 	must.Do(t, err)

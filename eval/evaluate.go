@@ -23,8 +23,6 @@ type Evaluation struct {
 	// Class is the name of the metadata by whose values the report groups queries. "" means no groups.
 	Class   string
 	Options Options
-	// Statistics are the settings of statistics. If they are zero, DefaultStatistics apply.
-	Statistics Statistics
 }
 
 // Evaluate runs every column on every collection, judges the runs, and compares them. It returns the runs in the order
@@ -32,9 +30,6 @@ type Evaluation struct {
 func Evaluate(ctx context.Context, collections []*Collection, e Evaluation) (*Report, []*Run, error) {
 	if len(collections) == 0 || len(e.Measures) == 0 || len(e.Columns)+len(e.Given) == 0 {
 		return nil, nil, sheaf.Invalidf("evaluate: a collection, a measure and a ranking are needed")
-	}
-	if e.Statistics == (Statistics{}) {
-		e.Statistics = DefaultStatistics
 	}
 	first := collections[0]
 	r := first.describe(e.Options)
@@ -48,7 +43,6 @@ func Evaluate(ctx context.Context, collections []*Collection, e Evaluation) (*Re
 			if err != nil {
 				return nil, nil, err
 			}
-			run.Store = c.Store
 			runs = append(runs, run)
 		}
 	}
@@ -57,10 +51,8 @@ func Evaluate(ctx context.Context, collections []*Collection, e Evaluation) (*Re
 		runs = append(runs, run)
 	}
 	for _, run := range runs {
-		col := Judge(first.Dataset, run, e.Measures, e.Statistics)
-		if e.Class != "" {
-			col.ByClass(first.Dataset.Queries, e.Class)
-		}
+		col := judge(first.Dataset, run, e.Measures)
+		col.byClass(first.Dataset.Queries, e.Class)
 		r.Columns = append(r.Columns, col)
 	}
 	if e.Class != "" && len(r.Columns[0].Classes) == 0 {
@@ -73,7 +65,7 @@ func Evaluate(ctx context.Context, collections []*Collection, e Evaluation) (*Re
 				"it counts no others", m, depth))
 		}
 	}
-	r.Comparisons = Compare(first.Dataset.Queries, r.Columns, e.Statistics)
+	r.Comparisons = Compare(first.Dataset.Queries, r.Columns)
 	return r, runs, nil
 }
 
@@ -83,7 +75,7 @@ func Given(d *dataset.Dataset, file string) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Run{Column: Column{Name: "run " + name}, Rankings: rankings, Parameters: map[string]string{}}
+	r := &Run{ColumnReport{Name: "run " + name, Parameters: map[string]string{}, Notes: []string{}}, rankings}
 	for _, q := range d.Queries {
 		if len(rankings[q.ID]) == 0 {
 			r.Empty++
@@ -102,11 +94,11 @@ func missing(d *dataset.Dataset, r *Run) []string {
 	}
 	var out []string
 	if r.Empty > 0 {
-		out = append(out, fmt.Sprintf("%s answers %d of %d queries; the others count as 0", r.Column.Name,
+		out = append(out, fmt.Sprintf("%s answers %d of %d queries; the others count as 0", r.Name,
 			len(d.Queries)-r.Empty, len(d.Queries)))
 	}
 	if others := len(r.Rankings) - known; others > 0 {
-		out = append(out, fmt.Sprintf("%s answers queries that are not judged; they are left out: %d", r.Column.Name, others))
+		out = append(out, fmt.Sprintf("%s answers queries that are not judged; they are left out: %d", r.Name, others))
 	}
 	return out
 }

@@ -10,16 +10,6 @@ import (
 	"sheaf/eval/stats"
 )
 
-// Statistics are the settings of confidence intervals and tests.
-type Statistics struct {
-	Confidence float64 // the confidence of intervals, for example 0.95
-	Rounds     int     // rounds of bootstraps and randomization tests
-	Seed       uint64
-}
-
-// DefaultStatistics have intervals of 95 % and ten thousand rounds.
-var DefaultStatistics = Statistics{Confidence: 0.95, Rounds: 10_000, Seed: 1}
-
 // Report is the result for one data set. Its JSON is the format sheaf.eval/1.
 type Report struct {
 	Dataset     string            `json:"dataset"`     // the name of the data set
@@ -86,18 +76,13 @@ type Latency struct {
 	P99  float64 `json:"p99"`  // 99 % of the queries are at most this slow
 }
 
-// Judge measures a run with the judgements. A judged query without a ranking has 0, as in the reference tools.
-func Judge(d *dataset.Dataset, r *Run, measures []metric.Measure, st Statistics) ColumnReport {
-	c := ColumnReport{Name: r.Column.Name, Store: r.Store, ProfileHash: r.ProfileHash, Parameters: r.Parameters,
-		AllocKB:  float64(r.AllocPerQuery) / 1024,
-		Degraded: r.Degraded, Empty: r.Empty, Notes: r.Notes, PerQuery: make(map[string][]float64, len(d.Queries))}
-	if r.Column.Profile != nil {
-		c.Profile = r.Column.Profile.Name
-	}
-	if c.Notes == nil {
-		c.Notes = []string{}
-	}
-	c.Curve = make([]float64, 11)
+// seed is the seed of intervals and tests.
+const seed = 1
+
+// judge measures a run with the judgements. A judged query without a ranking has 0, as in the reference tools.
+func judge(d *dataset.Dataset, r *Run, measures []metric.Measure) ColumnReport {
+	c := r.ColumnReport
+	c.PerQuery, c.Curve = make(map[string][]float64, len(d.Queries)), make([]float64, 11)
 	for _, q := range d.Queries {
 		ids := metric.IDs(r.Rankings[q.ID])
 		values := make([]float64, len(measures))
@@ -111,11 +96,7 @@ func Judge(d *dataset.Dataset, r *Run, measures []metric.Measure, st Statistics)
 	}
 	for i, m := range measures {
 		values := c.values(d.Queries, i)
-		c.Scores = append(c.Scores, Score{m.String(), stats.Mean(values),
-			stats.Bootstrap(values, st.Confidence, st.Rounds, st.Seed)})
-	}
-	if len(r.Latency) > 0 {
-		c.Latency = latencyOf(r.Latency)
+		c.Scores = append(c.Scores, Score{m.String(), stats.Mean(values), stats.Bootstrap(values, seed)})
 	}
 	return c
 }
@@ -137,9 +118,9 @@ func latencyOf(took []time.Duration) *Latency {
 	return &Latency{stats.Mean(ms), stats.Quantile(ms, 0.5), stats.Quantile(ms, 0.95), stats.Quantile(ms, 0.99)}
 }
 
-// ByClass adds to the report the means over the queries of each class. The class of a query is its metadata under key.
-// Classes are sorted. ByClass skips queries without a class.
-func (c *ColumnReport) ByClass(queries []dataset.Query, key string) {
+// byClass adds to the report the means over the queries of each class. The class of a query is its metadata under key.
+// Classes are sorted. byClass skips queries without a class.
+func (c *ColumnReport) byClass(queries []dataset.Query, key string) {
 	groups := map[string][][]float64{}
 	for _, q := range queries {
 		if class := q.Class[key]; class != "" {

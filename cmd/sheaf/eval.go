@@ -137,8 +137,7 @@ func (a *app) eval(cmd *cobra.Command, args []string, o evalOptions) error {
 	if o.depth < 1 || o.depth > profile.MaxLimit {
 		return sheaf.Invalidf("--depth %d: must be within 1..%d", o.depth, profile.MaxLimit)
 	}
-	e := eval.Evaluation{Class: o.class, Statistics: eval.DefaultStatistics,
-		Options: eval.Options{Depth: o.depth, Plain: o.plain, Workers: 1}}
+	e := eval.Evaluation{Class: o.class, Options: eval.Options{Depth: o.depth, Plain: o.plain, Workers: 1}}
 	if e.Measures, err = measuresOf(o.measures); err != nil {
 		return err
 	}
@@ -282,18 +281,18 @@ func givenRuns(d *dataset.Dataset, files []string) ([]*eval.Run, error) {
 		if err != nil {
 			return nil, err
 		}
-		named[run.Column.Name]++
+		named[run.Name]++
 		runs = append(runs, run)
 	}
 	seen := map[string]bool{}
 	for i, run := range runs {
-		if named[run.Column.Name] > 1 {
-			run.Column.Name += " (" + files[i] + ")"
+		if named[run.Name] > 1 {
+			run.Name += " (" + files[i] + ")"
 		}
-		if seen[run.Column.Name] {
-			return nil, sameNameError(run.Column.Name)
+		if seen[run.Name] {
+			return nil, sameNameError(run.Name)
 		}
-		seen[run.Column.Name] = true
+		seen[run.Name] = true
 	}
 	return runs, nil
 }
@@ -331,9 +330,9 @@ func saveRuns(dir string, d *dataset.Dataset, runs []*eval.Run) error {
 				return '_'
 			}
 			return c
-		}, d.Name+"."+r.Column.Name+".run")
+		}, d.Name+"."+r.Name+".run")
 		err := writeFile(filepath.Join(dir, name), func(w io.Writer) error {
-			return d.WriteRun(w, r.Rankings, strings.ReplaceAll(r.Column.Name, " ", "_"))
+			return d.WriteRun(w, r.Rankings, strings.ReplaceAll(r.Name, " ", "_"))
 		})
 		if err != nil {
 			return err

@@ -58,10 +58,8 @@ func (s *session) evalSelf(ctx context.Context, c *eval.Collection, o selfOption
 		return err
 	}
 	progress := terminal.NewProgress(s.err, "searching")
-	r, err := self.Evaluate(ctx, c, self.Options{
-		Queries: o.Wanted, Columns: columns, Statistics: eval.DefaultStatistics,
-		Progress: func(done, all int) { progress.Update(done, all, 0, "queries") },
-	})
+	r, err := self.Evaluate(ctx, c, o.Wanted, columns,
+		func(done, all int) { progress.Update(done, all, 0, "queries") })
 	progress.Done()
 	if err != nil {
 		return err

@@ -19,6 +19,7 @@ import (
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/eval"
+	"sheaf/eval/metric"
 	"sheaf/eval/self"
 	"sheaf/eval/tune"
 	"sheaf/internal/wording"
@@ -101,7 +102,7 @@ func (s *session) tune(ctx context.Context, c *eval.Collection, o tuneOptions) e
 	if err != nil {
 		return err
 	}
-	t := &tuning{app: s.app, collection: cached, depth: 10, plain: true, counts: self.Weights(cached.Dataset.Queries),
+	t := &tuning{app: s.app, collection: cached, depth: 10, plain: true, weights: self.Weights(cached.Dataset.Queries),
 		values: func(run *eval.Run) []float64 { return self.Values(cached.Dataset, run) }}
 	r, err := t.search(ctx, o)
 	if err != nil {
@@ -138,11 +139,11 @@ func (a *app) tuneDataset(cmd *cobra.Command, o tuneOptions) error {
 	}
 	defer c.Close()
 	t := &tuning{app: a, collection: c.Cached(), depth: min(max(measures[0].Cutoff(), 100), profile.MaxLimit),
+		weights: slices.Repeat([]float64{1}, len(c.Dataset.Queries)),
 		values: func(run *eval.Run) []float64 {
-			judged := eval.Judge(c.Dataset, run, measures, eval.Statistics{})
 			out := make([]float64, len(c.Dataset.Queries))
 			for i, q := range c.Dataset.Queries {
-				out[i] = judged.PerQuery[q.ID][0]
+				out[i] = measures[0].Of(metric.IDs(run.Rankings[q.ID]), c.Dataset.Qrels[q.ID])
 			}
 			return out
 		}}
@@ -160,10 +161,10 @@ type tuning struct {
 	depth      int                           // how many results each query gets
 	plain      bool                          // queries are plain words, as in eval.Options
 	values     func(run *eval.Run) []float64 // the measure of each query, to be raised
-	counts     []float64                     // weight of each query in values; nil for equal weights
+	weights    []float64                     // weight of each query in values
 	base       *profile.Profile
-	// weights are the current weights of fields, by branch. They are nil if tune does not search for field weights.
-	weights map[string]map[string]string
+	// fields are the current weights of fields, by branch. They are nil if tune does not search for field weights.
+	fields map[string]map[string]string
 }
 
 func (t *tuning) search(ctx context.Context, o tuneOptions) (*tune.Result, error) {
@@ -184,11 +185,8 @@ func (t *tuning) search(ctx context.Context, o tuneOptions) (*tune.Result, error
 	}
 	progress := terminal.NewProgress(t.err, "tuning "+t.base.Name)
 	defer progress.Done()
-	return tune.Search(ctx, tune.Problem{Parameters: params, Queries: len(t.collection.Dataset.Queries), Values: t.run,
-		Weights: t.counts}, tune.Options{
-		Folds: o.folds, Statistics: eval.Statistics{Confidence: 0.95, Rounds: 10_000, Seed: o.Seed},
-		Progress: func(tried int) { progress.Update(tried, 0, 0, "settings") },
-	})
+	return tune.Search(ctx, tune.Problem{Parameters: params, Values: t.run, Weights: t.weights, Folds: o.folds,
+		Seed: o.Seed, Progress: func(tried int) { progress.Update(tried, 0, 0, "settings") }})
 }
 
 // run returns the measure of every query with these settings.
@@ -232,7 +230,7 @@ func (t *tuning) text(set map[string]string, about string) []byte {
 		}
 		if change.Fields[branch] == nil {
 			change.Fields[branch] = map[string]string{}
-			maps.Copy(change.Fields[branch], t.weights[branch])
+			maps.Copy(change.Fields[branch], t.fields[branch])
 		}
 		change.Fields[branch][field] = value
 	}
@@ -245,16 +243,16 @@ func (t *tuning) fieldParameters() ([]tune.Parameter, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.weights = map[string]map[string]string{}
+	t.fields = map[string]map[string]string{}
 	var out []tune.Parameter
 	for _, b := range plan.Main.Branches {
 		if b.Text == nil || len(b.Text.Fields) < 2 {
 			continue
 		}
-		t.weights[b.Name] = map[string]string{}
+		t.fields[b.Name] = map[string]string{}
 		for _, f := range b.Text.Fields {
 			w := strconv.FormatFloat(f.Weight, 'g', -1, 64)
-			t.weights[b.Name][f.Name] = w
+			t.fields[b.Name][f.Name] = w
 			out = append(out, tune.Parameter{Name: b.Name + fieldMark + f.Name, Default: w,
 				Values: nearValues(f.Weight, 0, 1e6, nil, 0.25, 0.5, 1, 1.5, 2, 4)})
 		}

@@ -30,17 +30,6 @@ const Measure = "RR@10"
 // depth is the largest number of results of a query. A user sees only the first ten.
 const depth = 10
 
-// Options say how many queries to make and what to compare.
-type Options struct {
-	Queries Wanted
-	// Columns are the rankings to compare. The first one is the ranking in use.
-	Columns    []eval.Column
-	Statistics eval.Statistics
-	// Evaluate calls Progress with the number of finished queries, done, and the number of all queries. done starts again
-	// from 0 for each ranking of Columns. Progress may be nil.
-	Progress func(done, all int)
-}
-
 // Report is the result of [Evaluate]. Its JSON is the format sheaf.eval-self/1.
 type Report struct {
 	Measure    string         `json:"measure"`     // the name of the measure
@@ -112,24 +101,26 @@ func Judged(ctx context.Context, c *eval.Collection, w Wanted) (*eval.Collection
 	return out, nil
 }
 
-// Evaluate makes queries from the documents of c, and runs the columns on these queries. It does not use the data set
-// of c. If there are too few documents, it returns sheaf.ErrInvalid.
-func Evaluate(ctx context.Context, c *eval.Collection, o Options) (*Report, error) {
-	asked, err := Judged(ctx, c, o.Queries)
+// Evaluate makes queries from the documents of c, and runs the columns on these queries. The first column is the
+// ranking in use. Evaluate does not use the data set of c. If there are too few documents, it returns sheaf.ErrInvalid.
+// It calls progress for each column as [eval.Collection.Run] does.
+func Evaluate(ctx context.Context, c *eval.Collection, w Wanted, columns []eval.Column,
+	progress func(done, all int)) (*Report, error) {
+	asked, err := Judged(ctx, c, w)
 	if err != nil {
 		return nil, err
 	}
 	s := c.View.Settings()
-	r := &Report{Measure: Measure, Queries: len(asked.Dataset.Queries), Seed: o.Queries.Seed, CorpusHash: c.Hash,
+	r := &Report{Measure: Measure, Queries: len(asked.Dataset.Queries), Seed: w.Seed, CorpusHash: c.Hash,
 		Analyzer: s.Analyzer, Model: s.Embedder, Kinds: kindsOf(asked.Dataset.Queries)}
 	kinds := make([]string, len(asked.Dataset.Queries))
 	for i, q := range asked.Dataset.Queries {
 		kinds[i] = q.Class["kind"]
 	}
 	var values [][]float64
-	for _, col := range o.Columns {
+	for _, col := range columns {
 		run, err := asked.Run(ctx, col, eval.Options{Depth: depth, Plain: true, Workers: runtime.GOMAXPROCS(0),
-			Progress: o.Progress})
+			Progress: progress})
 		if err != nil {
 			return nil, err
 		}
@@ -138,7 +129,7 @@ func Evaluate(ctx context.Context, c *eval.Collection, o Options) (*Report, erro
 		r.Columns = append(r.Columns, ColumnReport{Name: col.Name, Profile: col.Profile.Name, ProfileHash: run.ProfileHash,
 			Parameters: run.Parameters, Kinds: means(r.Kinds, asked.Dataset.Queries, v)})
 	}
-	r.compare(values, kinds, o.Statistics)
+	r.compare(values, kinds)
 	return r, nil
 }
 
@@ -205,23 +196,25 @@ func means(kinds []KindReport, queries []dataset.Query, values []float64) []floa
 	return out
 }
 
-// significance is the P below which a difference counts as more than chance.
-const significance = 0.05
+const (
+	// significance is the P below which a difference counts as more than chance.
+	significance = 0.05
+	seed         = 1 // of intervals and tests
+)
 
 // compare computes the means, the differences and the verdict. values has the weighted values of each column, by query.
 // kinds has the kind of each query.
-func (r *Report) compare(values [][]float64, kinds []string, st eval.Statistics) {
+func (r *Report) compare(values [][]float64, kinds []string) {
 	var ps []float64
 	for i := range r.Columns {
 		c := &r.Columns[i]
-		c.Mean, c.Range, c.P = stats.Mean(values[i]),
-			stats.BootstrapWithin(values[i], kinds, st.Confidence, st.Rounds, st.Seed), 1
+		c.Mean, c.Range, c.P = stats.Mean(values[i]), stats.BootstrapWithin(values[i], kinds, seed), 1
 		if i == 0 {
 			continue
 		}
 		d := stats.Differences(values[i], values[0])
-		c.Difference, c.DifferenceRange = stats.Mean(d), stats.BootstrapWithin(d, kinds, st.Confidence, st.Rounds, st.Seed)
-		ps = append(ps, stats.Randomization(values[i], values[0], st.Rounds, st.Seed))
+		c.Difference, c.DifferenceRange = stats.Mean(d), stats.BootstrapWithin(d, kinds, seed)
+		ps = append(ps, stats.Randomization(values[i], values[0], seed))
 		if c.Mean > r.Columns[r.Best].Mean {
 			r.Best = i
 		}

@@ -152,9 +152,8 @@ func TestEvaluate(t *testing.T) {
 	cols := columns(t, "sheaf", "rrf", "bench", "sonar")
 	cols[0].Parameters = map[string]string{"meaning": "0"}
 	ctx := context.Background()
-	o := self.Options{Queries: self.Wanted{PerKind: 15, Seed: 3}, Columns: cols,
-		Statistics: eval.Statistics{Confidence: 0.95, Rounds: 500, Seed: 1}}
-	r, err := self.Evaluate(ctx, c, o)
+	wanted := self.Wanted{PerKind: 15, Seed: 3}
+	r, err := self.Evaluate(ctx, c, wanted, cols, nil)
 	must.Do(t, err)
 	must.That(t, len(r.Kinds) == 5 && len(r.Columns) == 4 && r.CorpusHash != "", "%+v", r)
 	for _, col := range r.Columns {
@@ -175,19 +174,18 @@ func TestEvaluate(t *testing.T) {
 		t.Errorf("%s, %v", b.String(), err)
 	}
 
-	same := o
-	same.Columns = []eval.Column{cols[0], cols[0]}
-	if r, err = self.Evaluate(ctx, c, same); err != nil || !strings.Contains(r.Verdict, "no significant difference") {
+	same := []eval.Column{cols[0], cols[0]}
+	if r, err = self.Evaluate(ctx, c, wanted, same, nil); err != nil || !strings.Contains(r.Verdict, "no significant difference") {
 		t.Errorf("the same ranking twice: %q, %v", r.Verdict, err)
 	}
-	same.Columns = []eval.Column{cols[1], cols[0], cols[2]} // the second is hardly better, the third much worse
-	r, err = self.Evaluate(ctx, c, same)
+	same = []eval.Column{cols[1], cols[0], cols[2]} // the second is hardly better, the third much worse
+	r, err = self.Evaluate(ctx, c, wanted, same, nil)
 	check.That(t, err == nil && strings.HasPrefix(r.Verdict,
 		"no column is significantly better than rrf: keep it (sheaf is +"), "a worse column: %q, %v", r.Verdict, err)
 
 	// Now the first column is worse, so the report must call another column better.
 	cols[0], cols[3] = cols[3], cols[0]
-	r, err = self.Evaluate(ctx, c, o)
+	r, err = self.Evaluate(ctx, c, wanted, cols, nil)
 	check.That(t, err == nil && r.Better && r.Best != 0 && strings.Contains(r.Verdict, "better than"), "%+v, %v", r, err)
 }
 
@@ -211,8 +209,7 @@ func TestCachedLegs(t *testing.T) {
 
 // TestFolderTooSmall checks that an empty folder is an error.
 func TestFolderTooSmall(t *testing.T) {
-	_, err := self.Evaluate(context.Background(), open(t, t.TempDir()),
-		self.Options{Queries: self.Wanted{PerKind: 10}, Columns: columns(t, "sheaf"),
-			Statistics: eval.DefaultStatistics})
+	_, err := self.Evaluate(context.Background(), open(t, t.TempDir()), self.Wanted{PerKind: 10}, columns(t, "sheaf"),
+		nil)
 	check.That(t, errors.Is(err, sheaf.ErrInvalid) && strings.Contains(err.Error(), "too small"), "%v", err)
 }

@@ -46,18 +46,21 @@ type Interval struct {
 // Contains reports whether v is in the interval.
 func (i Interval) Contains(v float64) bool { return i.Low <= v && v <= i.High }
 
-// Bootstrap returns an interval for the mean of x by the percentile bootstrap (Efron, Tibshirani: An Introduction to
-// the Bootstrap, 1993, chapter 13). confidence, 0..1, is the probability that the interval contains the mean.
-// Bootstrap draws len(x) values with replacement, and computes their mean. It repeats this as often as the parameter
-// rounds says. The interval is the middle part of these means. If values are paired, pass their differences.
-func Bootstrap(x []float64, confidence float64, rounds int, seed uint64) Interval {
-	return BootstrapWithin(x, make([]string, len(x)), confidence, rounds, seed)
+// rounds is the number of rounds of bootstraps and randomization tests.
+const rounds = 10_000
+
+// Bootstrap returns the interval that contains the mean of x with a probability of 95 %, by the percentile bootstrap
+// (Efron, Tibshirani: An Introduction to the Bootstrap, 1993, chapter 13). Bootstrap draws len(x) values with
+// replacement, and computes their mean. It repeats this ten thousand times. The interval is the middle part of these
+// means. If values are paired, pass their differences.
+func Bootstrap(x []float64, seed uint64) Interval {
+	return BootstrapWithin(x, make([]string, len(x)), seed)
 }
 
 // BootstrapWithin is [Bootstrap] for values in groups. groups[i] is the group of x[i]. It draws from each group as
 // many values as the group has, so that groups keep their weights.
-func BootstrapWithin(x []float64, groups []string, confidence float64, rounds int, seed uint64) Interval {
-	if len(x) == 0 || rounds < 1 {
+func BootstrapWithin(x []float64, groups []string, seed uint64) Interval {
+	if len(x) == 0 {
 		return Interval{}
 	}
 	members := map[string][]float64{}
@@ -78,8 +81,7 @@ func BootstrapWithin(x []float64, groups []string, confidence float64, rounds in
 		means[i] = sum / float64(len(x))
 	}
 	slices.Sort(means)
-	tail := (1 - confidence) / 2
-	return Interval{quantile(means, tail), quantile(means, 1-tail)}
+	return Interval{quantile(means, 0.025), quantile(means, 0.975)}
 }
 
 func newRandom(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x5eaf)) }

@@ -88,11 +88,11 @@ const exactPairs = 16
 // Allan, Carterette: A Comparison of Statistical Significance Tests for Information Retrieval Evaluation, 2007.) a and
 // b have the same length. A choice gives a sign to each difference a[i]-b[i]. P is the share of choices whose mean is
 // at least as far from 0 as the observed mean. If at most 16 pairs differ, Randomization counts all choices. Otherwise
-// it draws as many choices at random as the parameter rounds says, and counts the observed choice too.
+// it draws ten thousand choices at random, and counts the observed choice too.
 //
 // Example: the differences 1, 0, 2, 1 of [PairedT] have 8 choices of signs. The sums 4 and -4 occur once each, so P =
 // 2/8.
-func Randomization(a, b []float64, rounds int, seed uint64) float64 {
+func Randomization(a, b []float64, seed uint64) float64 {
 	var d []float64
 	var observed float64
 	for _, v := range Differences(a, b) {

@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"sheaf"
-	"sheaf/eval"
 	"sheaf/eval/calibrate"
 	"sheaf/eval/stats"
 )
@@ -29,20 +28,13 @@ type Parameter struct {
 // Problem says what a search should improve.
 type Problem struct {
 	Parameters []Parameter
-	// Queries is the number of queries: the length of each result of Values.
-	Queries int
 	// Values returns the value of every query for the settings in set. Larger is better. A parameter that is not in set
 	// has its default. Search calls Values only once for the same settings.
 	Values func(ctx context.Context, set map[string]string) ([]float64, error)
-	// Weights has the weight of each query; the mean weight is 1. Values must multiply its results by these weights. nil
-	// means that all queries count the same.
+	// Weights has the weight of each query; the mean weight is 1. Values must multiply its results by these weights.
 	Weights []float64
-}
-
-// Options say how to search.
-type Options struct {
-	Folds      int // at least 2
-	Statistics eval.Statistics
+	Folds   int    // parts of the queries, each held out once; at least 2
+	Seed    uint64 // of the folds and the statistics
 	// Search calls Progress with the number of settings tried so far. Progress may be nil.
 	Progress func(tried int)
 }
@@ -86,19 +78,24 @@ const (
 // stops when no change helps, or after maxPasses passes over the parameters. If two values are equally good, the value
 // that it tried first stays. Search does this once for each fold, on the queries of the other folds, and once on all
 // queries. It returns sheaf.ErrInvalid for fewer than two folds, or fewer than two queries for each fold.
-func Search(ctx context.Context, p Problem, o Options) (*Result, error) {
-	if err := p.check(o); err != nil {
-		return nil, err
+func Search(ctx context.Context, p Problem) (*Result, error) {
+	queries := len(p.Weights)
+	switch {
+	case p.Folds < 2:
+		return nil, sheaf.Invalidf("tune: %d folds: must be at least 2", p.Folds)
+	case queries < 2*p.Folds:
+		return nil, sheaf.Invalidf("tune: %d queries are too few for %d folds: at least %d are needed", queries, p.Folds,
+			2*p.Folds)
 	}
-	s := &searcher{Problem: p, ctx: ctx, known: map[string][]float64{}, progress: o.Progress}
+	s := &searcher{Problem: p, ctx: ctx, known: map[string][]float64{}}
 	defaults, err := s.values(map[string]string{})
 	if err != nil {
 		return nil, err
 	}
-	folds := calibrate.Folds(p.Queries, o.Folds, nil, o.Statistics.Seed)
-	r := &Result{Queries: p.Queries, Default: stats.Mean(defaults)}
-	heldOut := make([]float64, p.Queries)
-	for fold := range o.Folds {
+	folds := calibrate.Folds(queries, p.Folds, nil, p.Seed)
+	r := &Result{Queries: queries, Default: stats.Mean(defaults)}
+	heldOut := make([]float64, queries)
+	for fold := range p.Folds {
 		f, err := s.fold(fold, folds, defaults, heldOut)
 		if err != nil {
 			return nil, err
@@ -110,30 +107,17 @@ func Search(ctx context.Context, p Problem, o Options) (*Result, error) {
 	}
 	r.HeldOut, r.Tried = stats.Mean(heldOut), len(s.known)
 	d := stats.Differences(heldOut, defaults)
-	r.Difference, r.Range = stats.Mean(d), stats.Bootstrap(d, o.Statistics.Confidence, o.Statistics.Rounds,
-		o.Statistics.Seed)
-	r.P = stats.Randomization(heldOut, defaults, o.Statistics.Rounds, o.Statistics.Seed)
+	r.Difference, r.Range = stats.Mean(d), stats.Bootstrap(d, p.Seed)
+	r.P = stats.Randomization(heldOut, defaults, p.Seed)
 	r.Better = r.Difference > 0 && r.P < significance && len(r.Set) > 0
 	r.Verdict = r.verdict()
 	return r, nil
 }
 
-func (p *Problem) check(o Options) error {
-	switch {
-	case o.Folds < 2:
-		return sheaf.Invalidf("tune: %d folds: must be at least 2", o.Folds)
-	case p.Queries < 2*o.Folds:
-		return sheaf.Invalidf("tune: %d queries are too few for %d folds: at least %d are needed", p.Queries, o.Folds,
-			2*o.Folds)
-	}
-	return nil
-}
-
 type searcher struct {
 	Problem
-	ctx      context.Context
-	known    map[string][]float64
-	progress func(int)
+	ctx   context.Context
+	known map[string][]float64
 }
 
 // fold chooses settings by the queries of all other folds. folds[i] is the fold of query i, and defaults[i] is the
@@ -202,15 +186,9 @@ func (s *searcher) mean(set map[string]string, in func(i int) bool) (float64, er
 func (s *searcher) meanOf(values []float64, in func(i int) bool) float64 {
 	n, sum := 0.0, 0.0
 	for i, v := range values {
-		switch {
-		case !in(i):
-			continue
-		case s.Weights == nil:
-			n++
-		default:
-			n += s.Weights[i]
+		if in(i) {
+			n, sum = n+s.Weights[i], sum+v
 		}
-		sum += v
 	}
 	return sum / n
 }
@@ -228,8 +206,8 @@ func (s *searcher) values(set map[string]string) ([]float64, error) {
 		return nil, fmt.Errorf("tune: %s: %w", key, err)
 	}
 	s.known[key] = v
-	if s.progress != nil {
-		s.progress(len(s.known))
+	if s.Progress != nil {
+		s.Progress(len(s.known))
 	}
 	return v, nil
 }

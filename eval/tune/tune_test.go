@@ -6,18 +6,16 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"sheaf"
-	"sheaf/eval"
 	"sheaf/eval/tune"
 	"sheaf/internal/check"
 	"sheaf/internal/must"
 )
-
-var statistics = eval.Statistics{Confidence: 0.95, Rounds: 1000, Seed: 1}
 
 // hill has its top at a = 0.7 and b = 30, by gain above the defaults a = 0.5, b = 60. Every query
 // adds its own noise to every setting.
@@ -27,7 +25,9 @@ func hill(gain, noise float64) tune.Problem {
 			{Name: "a", Values: []string{"0", "0.1", "0.3", "0.5", "0.7", "0.9"}, Default: "0.5"},
 			{Name: "b", Values: []string{"10", "30", "60", "100"}, Default: "60"},
 		},
-		Queries: 120,
+		Weights: slices.Repeat([]float64{1}, 120),
+		Folds:   5,
+		Seed:    1,
 		Values: func(_ context.Context, set map[string]string) ([]float64, error) {
 			a, b := 0.5, 60.0
 			if v, ok := set["a"]; ok {
@@ -48,7 +48,7 @@ func hill(gain, noise float64) tune.Problem {
 }
 
 func TestFindsBestSetting(t *testing.T) {
-	r := must.Get(tune.Search(context.Background(), hill(0.05, 0.1), tune.Options{Folds: 5, Statistics: statistics}))
+	r := must.Get(tune.Search(context.Background(), hill(0.05, 0.1)))
 	check.That(t, r.Better && r.Set["a"] == "0.7" && r.Set["b"] == "30" && len(r.Folds) == 5 &&
 		strings.HasPrefix(r.Verdict, "better: a 0.7, b 30"), "%+v", r)
 	check.That(t, r.Range.Contains(r.Difference) && math.Abs(r.Difference-(r.HeldOut-r.Default)) <= 1e-12 && r.Tried <= 24,
@@ -58,7 +58,7 @@ func TestFindsBestSetting(t *testing.T) {
 // TestLuckyGainIsDetected checks settings that differ only by noise. A setting looks better on the
 // queries that chose it, but not on held-out queries.
 func TestLuckyGainIsDetected(t *testing.T) {
-	r := must.Get(tune.Search(context.Background(), hill(0, 0.5), tune.Options{Folds: 5, Statistics: statistics}))
+	r := must.Get(tune.Search(context.Background(), hill(0, 0.5)))
 	check.That(t, !r.Better && r.Fitted > r.Default && r.HeldOut < r.Fitted &&
 		strings.Contains(r.Verdict, "no significant difference: keep the simpler one"), "%+v", r)
 }
@@ -66,7 +66,8 @@ func TestLuckyGainIsDetected(t *testing.T) {
 // TestDefaultsStayWithoutGain checks that no parameter changes when no setting gains.
 func TestDefaultsStayWithoutGain(t *testing.T) {
 	p := hill(0, 0)
-	r := must.Get(tune.Search(context.Background(), p, tune.Options{Folds: 3, Statistics: statistics}))
+	p.Folds = 3
+	r := must.Get(tune.Search(context.Background(), p))
 	check.That(t, !r.Better && len(r.Set) == 0 && r.Fitted == r.Default && r.P == 1 &&
 		strings.Contains(r.Verdict, "the defaults are best"), "%+v", r)
 }
@@ -75,7 +76,6 @@ func TestDefaultsStayWithoutGain(t *testing.T) {
 func TestWeights(t *testing.T) {
 	p := hill(0, 0)
 	values := p.Values
-	p.Weights = make([]float64, p.Queries)
 	for i := range p.Weights {
 		p.Weights[i] = 0.5 + float64(i%2)
 	}
@@ -86,7 +86,7 @@ func TestWeights(t *testing.T) {
 		}
 		return out, err
 	}
-	r := must.Get(tune.Search(context.Background(), p, tune.Options{Folds: 5, Statistics: statistics}))
+	r := must.Get(tune.Search(context.Background(), p))
 	for _, f := range r.Folds {
 		check.That(t, math.Abs(f.Default-r.Default) <= 1e-9 && math.Abs(f.Chosen-r.Default) <= 1e-9,
 			"every query has the value %.4f: %+v", r.Default, f)
@@ -103,29 +103,22 @@ func TestSettingsAreTriedOnce(t *testing.T) {
 		return inner(ctx, set)
 	}
 	tried := 0
-	r, err := tune.Search(context.Background(), p,
-		tune.Options{Folds: 5, Statistics: statistics, Progress: func(n int) { tried = n }})
+	p.Progress = func(n int) { tried = n }
+	r, err := tune.Search(context.Background(), p)
 	check.That(t, err == nil && r.Tried == len(seen) && tried == len(seen), "%+v, %v, %d", r, err, tried)
 }
 
 func TestFaults(t *testing.T) {
 	ctx := context.Background()
-	o := tune.Options{Folds: 5, Statistics: statistics}
-	few := hill(0, 0)
-	few.Queries = 9
-	for name, c := range map[string]struct {
-		p tune.Problem
-		o tune.Options
-	}{
-		"one fold": {hill(0, 0), tune.Options{Folds: 1}}, "few queries": {few, o},
-	} {
-		check.Is(t, must.Err(tune.Search(ctx, c.p, c.o)), sheaf.ErrInvalid, "%s", name)
-	}
+	one, few := hill(0, 0), hill(0, 0)
+	one.Folds, few.Weights = 1, few.Weights[:9]
+	check.Is(t, must.Err(tune.Search(ctx, one)), sheaf.ErrInvalid, "one fold")
+	check.Is(t, must.Err(tune.Search(ctx, few)), sheaf.ErrInvalid, "few queries")
 	p := hill(0, 0)
 	wrong := errors.New("broken")
 	p.Values = func(context.Context, map[string]string) ([]float64, error) { return nil, wrong }
-	check.Is(t, must.Err(tune.Search(ctx, p, o)), wrong, "a search that fails")
+	check.Is(t, must.Err(tune.Search(ctx, p)), wrong, "a search that fails")
 	canceled, cancel := context.WithCancel(ctx)
 	cancel()
-	check.Is(t, must.Err(tune.Search(canceled, hill(0, 0), o)), context.Canceled, "a search that is canceled")
+	check.Is(t, must.Err(tune.Search(canceled, hill(0, 0))), context.Canceled, "a search that is canceled")
 }

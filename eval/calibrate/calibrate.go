@@ -113,38 +113,27 @@ func truth(right bool) float64 {
 	return 0
 }
 
-// Folds divides n samples at random into k folds of nearly equal size. It returns the fold of each sample, 0..k-1. A k
-// below 1 counts as 1. The same seed gives the same folds. Samples i and j with group[i] == group[j] come into one
-// fold, for example the answers to one query. If group is nil, each sample is a group.
-func Folds(n, k int, group []string, seed uint64) []int {
-	k = max(k, 1)
-	r := rand.New(rand.NewPCG(seed, 0xf01d))
-	members := make([][]int, 0, n)
+// Folds divides samples at random into k folds of nearly equal size, k >= 1. It returns the fold of each sample, 0..k-1.
+// groups has the group of each sample. Samples of one group come into one fold, for example the answers to one query. A
+// sample with the group "" is a group of its own. The same seed gives the same folds.
+func Folds(groups []string, k int, seed uint64) []int {
+	var members [][]int
 	at := map[string]int{}
-	for i := range n {
-		if group == nil {
-			members = append(members, []int{i})
-			continue
-		}
-		j, ok := at[group[i]]
-		if !ok {
+	for i, group := range groups {
+		j, ok := at[group]
+		if !ok || group == "" {
 			j = len(members)
-			at[group[i]] = j
+			at[group] = j
 			members = append(members, nil)
 		}
 		members[j] = append(members[j], i)
 	}
+	r := rand.New(rand.NewPCG(seed, 0xf01d))
 	r.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
 	slices.SortStableFunc(members, func(a, b []int) int { return cmp.Compare(len(b), len(a)) })
-	sizes := make([]int, k)
-	out := make([]int, n)
+	sizes, out := make([]int, k), make([]int, len(groups))
 	for _, m := range members {
-		f := 0
-		for j := range sizes {
-			if sizes[j] < sizes[f] {
-				f = j
-			}
-		}
+		f := slices.Index(sizes, slices.Min(sizes))
 		for _, i := range m {
 			out[i] = f
 		}

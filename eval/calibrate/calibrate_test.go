@@ -161,7 +161,7 @@ func TestFolds(t *testing.T) {
 	for i := range group {
 		group[i] = fmt.Sprint(i / 3)
 	}
-	folds := calibrate.Folds(len(group), 5, group, 1)
+	folds := calibrate.Folds(group, 5, 1)
 	sizes := make([]int, 5)
 	for i, f := range folds {
 		sizes[f]++
@@ -170,8 +170,8 @@ func TestFolds(t *testing.T) {
 		}
 	}
 	check.That(t, slices.Max(sizes)-slices.Min(sizes) <= 3, "sizes %v", sizes)
-	check.That(t, slices.Equal(folds, calibrate.Folds(len(group), 5, group, 1)) &&
-		!slices.Equal(folds, calibrate.Folds(len(group), 5, group, 2)), "the seed decides")
+	check.That(t, slices.Equal(folds, calibrate.Folds(group, 5, 1)) &&
+		!slices.Equal(folds, calibrate.Folds(group, 5, 2)), "the seed decides")
 }
 
 // TestHeldOutErrorIsSmall checks an error below 0.05 on held-out folds of known probabilities.
@@ -184,7 +184,7 @@ func TestHeldOutErrorIsSmall(t *testing.T) {
 		rows[i] = []float64{score[i]}
 		right[i] = r.Float64() < 1/(1+math.Exp(-2*score[i]+1))
 	}
-	p, folds := make([]float64, n), calibrate.Folds(n, 5, nil, 1)
+	p, folds := make([]float64, n), calibrate.Folds(make([]string, n), 5, 1)
 	for fold := range 5 {
 		weights := make([]float64, n)
 		for i, f := range folds {

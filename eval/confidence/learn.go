@@ -1,8 +1,6 @@
 package confidence
 
 import (
-	"strconv"
-
 	"sheaf"
 	"sheaf/eval/calibrate"
 	"sheaf/eval/self"
@@ -40,11 +38,9 @@ func Learn(a *Answers, shipped *search.Calibration, seed uint64) (*Report, error
 	}
 	groups := make([]string, n)
 	for i := range groups {
-		if groups[i] = a.questions[i].Group; groups[i] == "" {
-			groups[i] = "question " + strconv.Itoa(i)
-		}
+		groups[i] = a.questions[i].Group
 	}
-	folds := calibrate.Folds(n, foldCount, groups, seed)
+	folds := calibrate.Folds(groups, foldCount, seed)
 	fits := make([]*search.Calibration, foldCount)
 	for fold := range fits {
 		others := &Answers{}

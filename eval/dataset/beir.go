@@ -132,13 +132,8 @@ func (d *Dataset) readCorpus(file string) error {
 	return err
 }
 
-type query struct {
-	Query
-	where string // file and line
-}
-
-func readQueries(file string, sum hash.Hash) ([]query, error) {
-	var queries []query
+func readQueries(file string, sum hash.Hash) ([]Query, error) {
+	var queries []Query
 	_, err := readLines(file, sum, func(name string, line int, raw []byte) error {
 		var r struct {
 			ID       *string        `json:"_id"`
@@ -151,9 +146,9 @@ func readQueries(file string, sum hash.Hash) ([]query, error) {
 		if r.ID == nil || *r.ID == "" {
 			return lineError(name, line, `a query needs an "_id" that is a text`)
 		}
-		q := query{Query: Query{ID: *r.ID, Text: r.Text, Class: map[string]string{}}, where: fmt.Sprintf("%s:%d", name, line)}
-		for _, k := range slices.Sorted(maps.Keys(r.Metadata)) {
-			if text, ok := r.Metadata[k].(string); ok {
+		q := Query{ID: *r.ID, Text: r.Text, Class: map[string]string{}, where: fmt.Sprintf("%s:%d", name, line)}
+		for k, v := range r.Metadata {
+			if text, ok := v.(string); ok {
 				q.Class[k] = text
 			}
 		}
@@ -165,7 +160,7 @@ func readQueries(file string, sum hash.Hash) ([]query, error) {
 
 // judge sets d.Queries to the queries that have judgements. It returns an error for a repeated query, a judged query
 // without text, and a judgement of an unknown query. qrels is the file of judgements, for errors.
-func (d *Dataset) judge(queries []query, qrels string) error {
+func (d *Dataset) judge(queries []Query, qrels string) error {
 	known := map[string]bool{}
 	for _, q := range queries {
 		if known[q.ID] {
@@ -178,7 +173,7 @@ func (d *Dataset) judge(queries []query, qrels string) error {
 		if strings.TrimSpace(q.Text) == "" {
 			return sheaf.Invalidf("%s: query %q has no text", q.where, q.ID)
 		}
-		d.Queries = append(d.Queries, q.Query)
+		d.Queries = append(d.Queries, q)
 	}
 	for _, id := range slices.Sorted(maps.Keys(d.Qrels)) {
 		if !known[id] {

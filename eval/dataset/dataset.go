@@ -50,6 +50,8 @@ type Query struct {
 	Filter sheaf.Filter
 	// Class has the query's metadata whose values are texts, by name. Reports can group queries by these values.
 	Class map[string]string
+
+	where string // file and line
 }
 
 // Section returns the target for a section of a document. slug is its heading's slug; "" means the whole document.

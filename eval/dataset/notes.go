@@ -60,7 +60,7 @@ func Notes(file, notes string) (*Dataset, error) {
 	}
 	d := &Dataset{Name: filepath.Base(notes), Folder: notes, QueryHash: fmt.Sprintf("%016x", xxh3.Hash128(raw).Hi),
 		Qrels: map[string]metric.Judgements{}, Where: map[string]string{}}
-	var queries []query
+	var queries []Query
 	for i := range y.Queries {
 		q, err := y.Queries[i].judge(d, name, strconv.Itoa(i+1))
 		if err != nil {
@@ -144,8 +144,8 @@ func (e *noteExpect) add(n ast.Node) error {
 
 // judge adds the expectations of one query in a file to d. If the file gives the query no ID, the parameter number is
 // its ID.
-func (q *noteQuery) judge(d *Dataset, file, number string) (query, error) {
-	out := query{Query: Query{ID: cmp.Or(q.ID, number), Text: q.Query, Class: map[string]string{}},
+func (q *noteQuery) judge(d *Dataset, file, number string) (Query, error) {
+	out := Query{ID: cmp.Or(q.ID, number), Text: q.Query, Class: map[string]string{},
 		where: fmt.Sprintf("%s:%d", file, q.Expect.line)}
 	if q.Class != "" {
 		out.Class["class"] = q.Class

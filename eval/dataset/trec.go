@@ -37,7 +37,7 @@ func TREC(collection, topics, qrels string) (*Dataset, error) {
 	return d, d.readJudged(topics, qrels)
 }
 
-func readTopics(file string, sum *xxh3.Hasher) ([]query, error) {
+func readTopics(file string, sum *xxh3.Hasher) ([]Query, error) {
 	if strings.HasSuffix(strings.TrimSuffix(file, ".gz"), ".jsonl") {
 		return readQueries(file, sum)
 	}
@@ -51,8 +51,7 @@ func readTopics(file string, sum *xxh3.Hasher) ([]query, error) {
 		if id = strings.TrimSpace(id); !ok || id == "" {
 			return lineError(name, line, "want an ID, a tab and the text of a query")
 		}
-		t.queries = append(t.queries, query{Query: Query{ID: id, Text: strings.TrimSpace(text)},
-			where: fmt.Sprintf("%s:%d", name, line)})
+		t.queries = append(t.queries, Query{ID: id, Text: strings.TrimSpace(text), where: fmt.Sprintf("%s:%d", name, line)})
 		return nil
 	})
 	if err == nil && t.inside {
@@ -63,9 +62,9 @@ func readTopics(file string, sum *xxh3.Hasher) ([]query, error) {
 
 // topics has the topics that were read from a file so far.
 type topics struct {
-	queries []query
+	queries []Query
 	records bool   // the file has TREC's <top> records
-	q       query  // the current record
+	q       Query  // the current record
 	field   string // its current field
 	inside  bool   // a record has begun, and has not ended
 }
@@ -87,7 +86,7 @@ func (t *topics) record(text, name string, line int) error {
 			if t.inside {
 				return lineError(name, line, "a <top> begins inside another one")
 			}
-			t.q, t.inside, t.field = query{where: fmt.Sprintf("%s:%d", name, line)}, true, ""
+			t.q, t.inside, t.field = Query{where: fmt.Sprintf("%s:%d", name, line)}, true, ""
 		case "/top":
 			if t.q.ID == "" {
 				return lineError(name, line, "the topic has no <num>")

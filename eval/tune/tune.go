@@ -92,7 +92,7 @@ func Search(ctx context.Context, p Problem) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	folds := calibrate.Folds(queries, p.Folds, nil, p.Seed)
+	folds := calibrate.Folds(make([]string, queries), p.Folds, p.Seed)
 	r := &Result{Queries: queries, Default: stats.Mean(defaults)}
 	heldOut := make([]float64, queries)
 	for fold := range p.Folds {

@@ -27,7 +27,8 @@ import (
 )
 
 func (a *app) chunksCommand() *cobra.Command {
-	o := chunksRun{app: a, seen: map[string]bool{}}
+	o := chunksRun{app: a, seen: map[string]bool{},
+		found: verifiedJSON{Schema: "sheaf.chunks-verify/1", Broken: []string{}, Skipped: []collection.Skip{}}}
 	cmd := &cobra.Command{
 		Use:     "chunks PATH...",
 		GroupID: groupRank,
@@ -136,9 +137,8 @@ type chunksRun struct {
 	options    chunk.Options
 	seen       map[string]bool // paths of files that were read: arguments may name a file twice
 
-	files, chunks, unread int
-	broken                []string // one fault for each file with wrong chunks
-	skipped               []collection.Skip
+	found  verifiedJSON // what the run found so far
+	unread int
 	// records are the documents so far. The run prints them at the end, because links may point to later documents.
 	records []catalog.Record
 }
@@ -220,7 +220,13 @@ func (r *chunksRun) path(ctx context.Context, arg string) error {
 		return sheaf.Invalidf("%s is not below %s: name a folder above both with --root", arg, r.root)
 	}
 	if !info.IsDir() {
-		return r.cutNamed(real, info.Size())
+		left := &catalog.Skip{Reason: ingest.ReasonTooLarge,
+			Detail: fmt.Sprintf("%d bytes, the limit is %d", info.Size(), r.config.MaxFileSize)}
+		if info.Size() <= r.config.MaxFileSize {
+			left, err = r.file(real)
+		}
+		r.recordSkip(real, left, true)
+		return err
 	}
 	files, skipped, err := ingest.Files(ctx, real, r.config.Walk.Options())
 	if err != nil {
@@ -229,7 +235,7 @@ func (r *chunksRun) path(ctx context.Context, arg string) error {
 	for _, k := range skipped {
 		if path := filepath.Join(real, filepath.FromSlash(k.Path)); !r.seen[path] {
 			r.seen[path] = true
-			r.recordSkip(path, &k)
+			r.recordSkip(path, &k, false)
 		}
 	}
 	for _, f := range files {
@@ -238,37 +244,24 @@ func (r *chunksRun) path(ctx context.Context, arg string) error {
 		if err = cmp.Or(ctx.Err(), err); err != nil {
 			return err
 		}
-		r.recordSkip(path, left)
+		r.recordSkip(path, left, false)
 	}
 	return nil
 }
 
-// recordSkip records that the file at path was skipped for the reason k. It does nothing if k is nil.
-func (r *chunksRun) recordSkip(path string, k *catalog.Skip) {
+// recordSkip records that the file at path was skipped for the reason k. It does nothing if k is nil. named says that
+// an argument names the file: the command then fails for a binary or too large file too.
+func (r *chunksRun) recordSkip(path string, k *catalog.Skip, named bool) {
 	if k == nil {
 		return
 	}
 	rel, _ := location.Under(r.root, path)
-	r.skipped = append(r.skipped, collection.Skip{Path: cmp.Or(sheaf.PathText(rel), "."), Reason: k.Reason,
+	r.found.Skipped = append(r.found.Skipped, collection.Skip{Path: cmp.Or(sheaf.PathText(rel), "."), Reason: k.Reason,
 		Detail: k.Detail})
-	if k.Reason == ingest.ReasonUnreadable || k.Reason == ingest.ReasonChanging {
+	if k.Reason == ingest.ReasonUnreadable || k.Reason == ingest.ReasonChanging ||
+		named && (k.Reason == ingest.ReasonBinary || k.Reason == ingest.ReasonTooLarge) {
 		r.unread++
 	}
-}
-
-// cutNamed cuts a file that an argument names. It skips a binary or too large file, and counts it as unread, so the
-// command fails at its end.
-func (r *chunksRun) cutNamed(path string, size int64) (err error) {
-	left := &catalog.Skip{Reason: ingest.ReasonTooLarge,
-		Detail: fmt.Sprintf("%d bytes, the limit is %d", size, r.config.MaxFileSize)}
-	if size <= r.config.MaxFileSize {
-		left, err = r.file(path)
-	}
-	r.recordSkip(path, left)
-	if left != nil && (left.Reason == ingest.ReasonBinary || left.Reason == ingest.ReasonTooLarge) {
-		r.unread++
-	}
-	return err
 }
 
 // file cuts a file into chunks. If it skips the file, left is the reason. For a file that was read before, it does
@@ -296,15 +289,15 @@ func (r *chunksRun) document(path string, content []byte) (left *catalog.Skip, e
 	if len(doc.Chunks) == 0 {
 		return &catalog.Skip{Reason: ingest.ReasonEmpty}, nil
 	}
-	r.files++
-	r.chunks += len(doc.Chunks)
+	r.found.Files++
+	r.found.Chunks += len(doc.Chunks)
 	for _, w := range doc.Warnings {
 		r.notice("%s:%d: %s", path, w.Line, w.Message)
 	}
 	switch {
 	case r.verify:
 		if err := chunk.Verify(&doc, content); err != nil {
-			r.broken = append(r.broken, err.Error())
+			r.found.Broken = append(r.found.Broken, err.Error())
 		}
 	case r.json:
 		r.records = append(r.records, catalog.Record{Document: doc})
@@ -357,15 +350,14 @@ type verifiedJSON struct {
 // skipped files, and returns errUnread if the run could not read some files.
 func (r *chunksRun) end() error {
 	if r.verify {
-		err := r.print(verifiedJSON{Schema: "sheaf.chunks-verify/1", Files: r.files, Chunks: r.chunks,
-			Broken: orEmpty(r.broken), Skipped: orEmpty(r.skipped)}, func() {
-			for _, fault := range r.broken {
+		err := r.print(r.found, func() {
+			for _, fault := range r.found.Broken {
 				fmt.Fprintln(r.stdout, wording.Clean(fault))
 			}
-			fmt.Fprintf(r.stdout, "%s, %s checked: %s broken\n", wording.Plural(r.files, "file", "files"),
-				wording.Plural(r.chunks, "chunk", "chunks"), wording.Count(len(r.broken)))
+			fmt.Fprintf(r.stdout, "%s, %s checked: %s broken\n", wording.Plural(r.found.Files, "file", "files"),
+				wording.Plural(r.found.Chunks, "chunk", "chunks"), wording.Count(len(r.found.Broken)))
 		})
-		if n := len(r.broken); n > 0 && err == nil {
+		if n := len(r.found.Broken); n > 0 && err == nil {
 			err = fmt.Errorf("%s cut wrongly: report this as a bug of sheaf",
 				wording.Plural(n, "file is", "files are"))
 		}
@@ -373,9 +365,9 @@ func (r *chunksRun) end() error {
 			return err
 		}
 	}
-	for i, k := range r.skipped {
+	for i, k := range r.found.Skipped {
 		if i == statusLines {
-			r.notice("left out are %s", skippedSummary(r.skipped))
+			r.notice("left out are %s", skippedSummary(r.found.Skipped))
 			break
 		}
 		r.notice("left out: %s", skipText(k))

@@ -56,19 +56,11 @@ func (a *app) mcp(cmd *cobra.Command, address string) error {
 	var served atomic.Pointer[[]*collection.Collection]
 	o := mcp.Options{Now: func() []*collection.Collection { return *served.Load() }, Version: readVersion().Version,
 		Log: slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))}
-	// The client keeps its server while the index is reopened.
 	outer, stop := context.WithCancel(cmd.Context())
 	defer stop()
-	clients, opened := errgroup.Group{}, make(chan struct{})
-	grant := access.Unrestricted() // changed before the index opens
-	clients.Go(func() error {
+	clients := errgroup.Group{} // a client keeps its server while the index is reopened
+	serve := func(grant access.Grant) error {
 		defer stop()
-		select {
-		case <-opened:
-		case <-outer.Done():
-			return nil
-		}
-		o.Collections = *served.Load()
 		if address != "" {
 			return a.mcpHTTP(outer, o, grant, address)
 		}
@@ -77,16 +69,13 @@ func (a *app) mcp(cmd *cobra.Command, address string) error {
 			return err
 		}
 		return mcp.Stdio(outer, server, os.Stdin, os.Stdout)
-	})
-	err := a.reopening(outer, func(open openOptions, again bool) error {
+	}
+	err := a.reopening(outer, func(open openOptions) error {
 		s, err := a.open(cmd, open)
 		if err != nil {
 			return err
 		}
 		defer s.Close()
-		if !again {
-			grant.Tree, grant.Folder = s.Place()
-		}
 		s.Answering.SharedStatistics = true // word rarity in the folders above is not secret
 		door, err := s.door()
 		if err != nil {
@@ -95,9 +84,12 @@ func (a *app) mcp(cmd *cobra.Command, address string) error {
 		defer func() { _ = door.Close() }()
 		s.NoteReading(true)
 		door.WillWatch()
-		served.Store(&[]*collection.Collection{door})
-		if !again {
-			close(opened)
+		now := []*collection.Collection{door}
+		if served.Swap(&now) == nil {
+			grant := access.Unrestricted()
+			grant.Tree, grant.Folder = s.Place()
+			o.Collections = now
+			clients.Go(func() error { return serve(grant) })
 		}
 		group, ctx := errgroup.WithContext(outer)
 		group.Go(func() error { return s.untilReplaced(ctx, door) })

@@ -25,19 +25,19 @@ const damagedRest = time.Minute
 // index now uses the store of this index.
 const refusedRest = 30 * time.Second
 
-// reopening calls the function run, which opens the index with the options o and works until ctx ends. In the first
-// call again is false, in later calls true. reopening calls run again when run returns one of these errors:
+// reopening calls the function run, which opens the index with the options o and works until ctx ends. reopening calls
+// run again when run returns one of these errors:
 //   - another process rebuilt the index
 //   - the language of the text changed
 //   - damage needs repair
 //   - in a later call, a store or another process prevented the opening
 //
 // reopening returns any other error. When ctx ends, it returns nil.
-func (a *app) reopening(ctx context.Context, run func(o openOptions, again bool) error) error {
+func (a *app) reopening(ctx context.Context, run func(o openOptions) error) error {
 	o := openOptions{Updates: true, Make: true}
 	for again := false; ; again = true {
 		began := time.Now()
-		err := run(o, again)
+		err := run(o)
 		remade := errors.Is(err, ingest.ErrRebuilt)
 		busy := again && errors.Is(err, vfs.ErrLocked)
 		damaged := errors.Is(err, vfs.ErrCorrupt) && time.Since(a.lastRepair) >= damagedRest

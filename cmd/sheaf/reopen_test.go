@@ -106,11 +106,10 @@ func TestServerWhileIndexIsRemade(t *testing.T) {
 func TestReopeningRetriesWhileLocked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &app{streams: quiet()}
-		check.Is(t, a.reopening(t.Context(), func(openOptions, bool) error { return vfs.ErrLocked }), vfs.ErrLocked,
+		check.Is(t, a.reopening(t.Context(), func(openOptions) error { return vfs.ErrLocked }), vfs.ErrLocked,
 			"the first time")
 		results := []error{ingest.ErrRebuilt, vfs.ErrLocked, vfs.ErrLocked, nil}
-		err := a.reopening(t.Context(), func(_ openOptions, again bool) error {
-			check.That(t, again == (len(results) < 4), "again is %v with %d to come", again, len(results))
+		err := a.reopening(t.Context(), func(openOptions) error {
 			next := results[0]
 			results = results[1:]
 			return next
@@ -124,9 +123,9 @@ func TestReopeningRetriesWhileLocked(t *testing.T) {
 func TestReopeningIsCanceled(t *testing.T) {
 	a := &app{streams: quiet()}
 	ctx, stop := context.WithCancel(t.Context())
-	opening := func(openOptions, bool) error { return fmt.Errorf("open the index: %w", context.Canceled) }
+	opening := func(openOptions) error { return fmt.Errorf("open the index: %w", context.Canceled) }
 	check.Is(t, a.reopening(ctx, opening), context.Canceled, "before it is told to end")
 	stop()
 	check.NoError(t, a.reopening(ctx, opening), "it is told to end")
-	check.Is(t, a.reopening(ctx, func(openOptions, bool) error { return vfs.ErrLocked }), vfs.ErrLocked, "another fault")
+	check.Is(t, a.reopening(ctx, func(openOptions) error { return vfs.ErrLocked }), vfs.ErrLocked, "another fault")
 }

@@ -48,7 +48,7 @@ func TestReopeningRepairsDamage(t *testing.T) {
 			{{damagedRest, damage, false}, {0, damage, true}},
 		} {
 			n := 0
-			err := a.reopening(t.Context(), func(o openOptions, _ bool) error {
+			err := a.reopening(t.Context(), func(o openOptions) error {
 				step := steps[n]
 				if n++; o.Damaged != step.damaged {
 					t.Errorf("%d: opened for the %d. time, damaged is %v", i, n, o.Damaged)

@@ -86,7 +86,7 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 		return sheaf.Invalidf("--concurrency is %d: must be 1 or more, or 0 for the default", o.running)
 	}
 	limits := httpdoor.Limits{Running: o.running}
-	err = a.reopening(cmd.Context(), func(open openOptions, _ bool) error {
+	err = a.reopening(cmd.Context(), func(open openOptions) error {
 		return a.serveIndex(cmd, open, &o, limits, loopback)
 	})
 	if o.server != nil {

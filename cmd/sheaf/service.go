@@ -179,8 +179,8 @@ func (o *serviceOptions) command(use, short string, run func(service.Service) er
 func (a *app) serviceUninstallCommand(o *serviceOptions) *cobra.Command {
 	return o.command("uninstall", "Stop the service and remove it; the index stays", func(s service.Service) error {
 		_ = s.Stop() // the service may already be stopped
-		if err := s.Uninstall(); err != nil {
-			return o.explain("uninstall", err)
+		if err := o.explain("uninstall", s.Uninstall()); err != nil {
+			return err
 		}
 		fmt.Fprintf(a.stdout, "removed the service %q; the index stays\n", o.name)
 		return nil
@@ -188,12 +188,7 @@ func (a *app) serviceUninstallCommand(o *serviceOptions) *cobra.Command {
 }
 
 func (o *serviceOptions) control(verb, short string, control func(service.Service) error) *cobra.Command {
-	return o.command(verb, short, func(s service.Service) error {
-		if err := control(s); err != nil {
-			return o.explain(verb, err)
-		}
-		return nil
-	})
+	return o.command(verb, short, func(s service.Service) error { return o.explain(verb, control(s)) })
 }
 
 func (a *app) serviceStatusCommand(o *serviceOptions) *cobra.Command {
@@ -352,8 +347,12 @@ func (o *serviceOptions) config(args []string) *service.Config {
 	}
 }
 
-// explain adds advice to an error of a service manager. verb says what failed, for example "install".
+// explain adds advice to an error of a service manager. verb says what failed, for example "install". It returns nil
+// for nil.
 func (o *serviceOptions) explain(verb string, err error) error {
+	if err == nil {
+		return nil
+	}
 	err = sheaf.WithCategory(sheaf.ErrUnavailable, fmt.Errorf("%s the service %q: %w", verb, o.name, err))
 	switch {
 	case !o.system:

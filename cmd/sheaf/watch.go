@@ -25,7 +25,7 @@ changed something is one line of JSON.`,
 		Args: a.folderArgument,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			first := true
-			return a.reopening(cmd.Context(), func(o openOptions, _ bool) error { return a.watch(cmd, o, &first) })
+			return a.reopening(cmd.Context(), func(o openOptions) error { return a.watch(cmd, o, &first) })
 		},
 	}
 	addIndexFlags(cmd.Flags())

@@ -2,8 +2,8 @@
 //
 //	sheaf search how do I undo a commit
 //
-// indexes new and changed files of the current folder, then answers. Every subcommand has its own file here. Shared
-// code is in app.go (streams and settings), open.go (index and refresh) and output.go. This package does not rank.
+// indexes new and changed files of the current folder, then answers. Subcommands of one subject share a file. Code for
+// all of them is in app.go (streams, settings and output) and open.go (index and refresh). This package does not rank.
 package main
 
 import (

@@ -113,7 +113,7 @@ func truth(right bool) float64 {
 	return 0
 }
 
-// Folds divides samples at random into k folds of nearly equal size, k >= 1. It returns the fold of each sample, 0..k-1.
+// Folds divides samples at random into k folds of nearly equal size. It returns the fold of each sample, 0..k-1.
 // groups has the group of each sample. Samples of one group come into one fold, for example the answers to one query. A
 // sample with the group "" is a group of its own. The same seed gives the same folds.
 func Folds(groups []string, k int, seed uint64) []int {

@@ -175,9 +175,9 @@ func TestEvaluate(t *testing.T) {
 	}
 
 	same := []eval.Column{cols[0], cols[0]}
-	if r, err = self.Evaluate(ctx, c, wanted, same, nil); err != nil || !strings.Contains(r.Verdict, "no significant difference") {
-		t.Errorf("the same ranking twice: %q, %v", r.Verdict, err)
-	}
+	r, err = self.Evaluate(ctx, c, wanted, same, nil)
+	check.That(t, err == nil && strings.Contains(r.Verdict, "no significant difference"), "the same ranking twice: %q, %v",
+		r.Verdict, err)
 	same = []eval.Column{cols[1], cols[0], cols[2]} // the second is hardly better, the third much worse
 	r, err = self.Evaluate(ctx, c, wanted, same, nil)
 	check.That(t, err == nil && strings.HasPrefix(r.Verdict,

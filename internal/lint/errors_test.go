@@ -40,7 +40,7 @@ var errorGroups = []struct{ title, match, help string }{
 	{"Server: given documents", `^collection/(intake|document|given|migration|pending|rejected|stored|task|owner)`,
 		"[giving documents](giving-documents.md)"},
 	{"Assistants", `assistant|mcpinstall`, "`sheaf mcp install`; [for assistants](assistants.md)"},
-	{"Settings", `internal/config|cmd/sheaf/(config|store|root|main|completion|man)\.go`,
+	{"Settings", `internal/config|cmd/sheaf/(config|store|root|main|completion|version)\.go`,
 		"`sheaf config show --origin`, `sheaf help COMMAND`; [settings](settings.md), [commands](commands.md)"},
 	{"Models", `^model|^search/(model|expand|rerank)|^ingest/passages|collection/models`,
 		"`sheaf doctor`; [a model of your own](languages.md#a-model-of-your-own)"},

@@ -384,11 +384,11 @@ func (r *run) holdsAlternative() bool {
 			held[p.text] = p.chunks > 0
 		}
 	}
-	missing := func(text string) bool { return r.stats.words != nil && !held[text] }
+	missing := func(p partWorth) bool { return r.stats.words != nil && !held[p.text] }
 	for _, part := range r.alternatives {
 		list := queryParts{stats: &r.stats}
 		list.add(part)
-		if len(list.texts) > 0 && !slices.ContainsFunc(list.texts, missing) {
+		if len(list.parts) > 0 && !slices.ContainsFunc(list.parts, missing) {
 			return true
 		}
 	}

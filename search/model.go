@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"sheaf"
 	"sheaf/model"
@@ -18,14 +17,15 @@ import (
 
 // modelWords holds what the model given to SetModel can do with words: weigh them, and tell their language.
 type modelWords struct {
-	// alike becomes true when the model cannot weigh words by rarity. The pointer is nil if there is no model.
-	alike *atomic.Bool
-	// embed works like Searcher.Embed for one text. It also returns the number of chunks with each word, or nil if no
-	// words were counted.
-	embed func(ctx context.Context, text string) ([]float32, *wordCounts, error)
+	// embed works like Searcher.Embed for one text. count returns the number of chunks that each query matches.
+	embed func(ctx context.Context, text string, count counting) ([]float32, error)
 	// foreign reports whether a query has another language than the collection. It is nil if this is unknown.
 	foreign func(text string) bool
 }
+
+// counting returns the number of chunks that each query matches. If the store cannot count, it returns
+// sheaf.ErrUnsupported.
+type counting func(ctx context.Context, queries []sheaf.TextQuery) ([]int, error)
 
 // SetModel makes s search by meaning with e, the model of the store's vectors. If e can weigh words, words with few
 // matches in the store weigh more. If the store cannot count, all words weigh the same, and the answer has a note. a
@@ -39,50 +39,39 @@ func (s *Searcher) SetModel(e model.Embedder, a *analysis.Analyzer, chunks int) 
 			return known && is != english
 		}
 	}
-	alike := &atomic.Bool{}
-	s.modelWords.alike = alike
-	embed := func(ctx context.Context, text string) ([]float32, *wordCounts, error) {
+	embed := func(ctx context.Context, text string, count counting) ([]float32, error) {
 		weigher, ok := e.(model.WeightEmbedder)
-		counter, countable := s.Backend.(store.Counter)
 		words := strings.Fields(text)
-		plain := func() ([]float32, *wordCounts, error) {
-			vector, err := embedPlain(ctx, e, text)
-			return vector, nil, err
-		}
-		switch {
-		case !ok || len(words) > maxWeighed:
-			return plain()
-		case !countable:
-			alike.Store(true)
-			return plain()
+		if !ok || len(words) > maxWeighed {
+			return embedPlain(ctx, e, text)
 		}
 		known, queries := make([]string, 0, len(words)), make([]sheaf.TextQuery, 0, len(words))
 		for _, word := range words {
-			if slices.Contains(known, word) {
-				continue
-			}
-			if len(a.QueryTokens(word)) > 0 {
+			if !slices.Contains(known, word) && len(a.QueryTokens(word)) > 0 {
 				known, queries = append(known, word), append(queries, sheaf.Match{Text: word})
 			}
 		}
-		dfs, err := frequencies(ctx, counter, queries)
+		dfs, err := count(ctx, queries)
 		switch {
 		case errors.Is(err, sheaf.ErrUnsupported):
-			alike.Store(true)
-			return plain()
+			return embedPlain(ctx, e, text)
 		case err != nil:
-			return nil, nil, err
+			return nil, err
 		}
 		return weigher.EmbedWeighted(text, func(word string) float64 {
 			if i := slices.Index(known, word); i >= 0 {
 				return math.Sqrt(IDF(dfs[i], chunks))
 			}
 			return math.Sqrt(math.Ln2) // a word without a term weighs like a word in every second chunk
-		}), &wordCounts{queries, dfs}, nil
+		}), nil
 	}
 	s.Embed = func(ctx context.Context, texts []string) ([][]float32, error) {
 		vectors, errs := make([][]float32, len(texts)), make([]error, len(texts))
-		store.Together(len(texts), func(i int) { vectors[i], _, errs[i] = embed(ctx, texts[i]) })
+		store.Together(len(texts), func(i int) {
+			vectors[i], errs[i] = embed(ctx, texts[i], func(ctx context.Context, queries []sheaf.TextQuery) ([]int, error) {
+				return frequencies(ctx, s.Backend, queries)
+			})
+		})
 		return vectors, cmp.Or(errs...)
 	}
 	s.modelWords.embed = embed
@@ -109,21 +98,32 @@ func embedPlain(ctx context.Context, e model.Embedder, text string) ([]float32, 
 	return vectors[0], nil
 }
 
-// vectorOf returns the vector of a query, or nil if all its numbers are zero. counted has the numbers of chunks with
-// each word, or nil if no words were counted.
-func (s *Searcher) vectorOf(ctx context.Context, text string) (v []float32, counted *wordCounts, err error) {
-	if s.modelWords.embed == nil {
-		vectors, err := s.vectorsOf(ctx, []string{text})
+// queryVector returns the vector of a query, or nil if all its numbers are zero. If the model could weigh words but the
+// store cannot count them, it adds a note.
+func (r *run) queryVector(ctx context.Context, text string) ([]float32, error) {
+	embed := r.searcher.modelWords.embed
+	if embed == nil {
+		vectors, err := r.searcher.vectorsOf(ctx, []string{text})
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		return vectors[0], nil, nil
+		return vectors[0], nil
 	}
-	if v, counted, err = s.modelWords.embed(ctx, text); err != nil {
-		return nil, nil, err
+	alike := false // all words weigh the same
+	v, err := embed(ctx, text, func(ctx context.Context, queries []sheaf.TextQuery) ([]int, error) {
+		counts, err := r.stats.frequencies(ctx, queries)
+		alike = errors.Is(err, sheaf.ErrUnsupported)
+		return counts, err
+	})
+	if err != nil {
+		return nil, err
 	}
 	v, err = usableVector(v)
-	return v, counted, err
+	if alike && v != nil {
+		r.note("%s cannot count words: in the meaning of the query frequent ones weigh as much as rare ones",
+			r.searcher.storeName())
+	}
+	return v, err
 }
 
 // vectorsOf returns the vector of each text, in order; a vector of zeros becomes nil. If the model fails for some

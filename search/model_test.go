@@ -61,16 +61,24 @@ func TestModelWithoutCounts(t *testing.T) {
 		got, err := s.Embed(context.Background(), []string{text})
 		must.That(t, err == nil, "%s: %v", c.what, err)
 		check.Equal(t, slices.Equal(got[0], plain[0]), c.alike, "%s: the vector weighs all words the same", c.what)
-		embed := s.Embed
-		s.SetEmbed(func(ctx context.Context, texts []string) ([][]float32, error) { // as many dimensions as in the store
-			if _, err := embed(ctx, texts); err != nil {
-				return nil, err
-			}
-			return animalVectors(ctx, texts)
-		})
+		s.SetModel(animalModel{e}, a, 100)
 		notes := strings.Join(mustSearch(t, &s, query(text, 3), load(t, "rrf"), search.Options{}).Notes, "; ")
 		check.Equal(t, strings.Contains(notes, "cannot count words"), c.alike, "%s: notes %q", c.what, notes)
 	}
+}
+
+// animalModel weighs words, and has as many dimensions as the vectors of the animals.
+type animalModel struct{ model.WeightEmbedder }
+
+func (animalModel) Dims() int { return len(vector("")) }
+
+func (animalModel) Embed(ctx context.Context, _ model.Purpose, texts []string) ([][]float32, error) {
+	return animalVectors(ctx, texts)
+}
+
+func (animalModel) EmbedWeighted(text string, _ func(word string) float64) []float32 {
+	vectors, _ := animalVectors(context.Background(), []string{text})
+	return vectors[0]
 }
 
 // TestWrongVectors checks that an invalid vector does not fail a search with words; the message blames the model.

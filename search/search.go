@@ -399,7 +399,7 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 		return nil
 	}
 	start := clock()
-	vector, counted, err := r.searcher.vectorOf(retrieval, text)
+	vector, err := r.queryVector(retrieval, text)
 	r.took("embed", start)
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -412,11 +412,7 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 		r.note("searched by words only: the model knows none of them")
 		return nil
 	}
-	r.vector, r.stats.tallied = vector, counted
-	if alike := r.searcher.modelWords.alike; alike != nil && alike.Load() {
-		r.note("%s cannot count words: in the meaning of the query frequent ones weigh as much as rare ones",
-			r.searcher.storeName())
-	}
+	r.vector = vector
 	if plan.Expand != nil && plan.Expand.Passage {
 		r.embedInvented(ctx, retrieval)
 	}

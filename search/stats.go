@@ -21,10 +21,8 @@ type stats struct {
 	words     *idfWorth
 	fault     error
 	requested bool
-	// tallied has the words that were counted for the query's vector. If none were counted, it is nil.
-	tallied *wordCounts
-	// size is the number of chunks. It is 0 until it is known.
-	size int
+	// counts has the number of chunks for each query that the store has counted.
+	counts map[sheaf.TextQuery]int
 	// analyzed is the last text of the query that was analyzed, with its tokens.
 	analyzed *analyzedText
 }
@@ -44,19 +42,15 @@ func (s *stats) worth(ctx context.Context, words sheaf.TextQuery) (*idfWorth, er
 
 // weigh asks the store how often the words of the query occur.
 func (s *stats) weigh(ctx context.Context, words sheaf.TextQuery) (*idfWorth, error) {
-	counter, ok := s.searcher.Backend.(store.Counter)
-	if !ok {
-		return nil, nil
-	}
-	n, err := s.chunks(ctx, counter)
+	n, err := s.chunks(ctx)
 	if err != nil {
 		return nil, err
 	}
 	list := queryParts{stats: s}
 	list.add(words)
-	dfs, err := s.frequencies(ctx, counter, list.queries)
+	dfs, err := s.frequencies(ctx, list.queries())
 	if errors.Is(err, sheaf.ErrUnsupported) && list.withoutPhrases() {
-		dfs, err = s.frequencies(ctx, counter, list.queries)
+		dfs, err = s.frequencies(ctx, list.queries())
 	}
 	if err != nil {
 		return nil, err
@@ -69,27 +63,28 @@ func (s *stats) isCompound(word string) bool {
 	return s.searcher.Analyzer != nil && len(s.searcher.Analyzer.QueryTokens(word)) > 1
 }
 
-// frequencies returns the number of chunks that each query matches in any field. It does not ask again for words that
-// were counted for the vector.
-func (s *stats) frequencies(ctx context.Context, counter store.Counter, queries []sheaf.TextQuery) ([]int, error) {
+// frequencies returns the number of chunks that each query matches in any field. It asks the store only for queries
+// that were not counted before.
+func (s *stats) frequencies(ctx context.Context, queries []sheaf.TextQuery) ([]int, error) {
+	left := slices.DeleteFunc(slices.Clone(queries), func(q sheaf.TextQuery) bool {
+		_, known := s.counts[q]
+		return known
+	})
+	counts, err := frequencies(ctx, s.searcher.Backend, left)
+	if err != nil {
+		return nil, err
+	}
+	if s.counts == nil {
+		s.counts = make(map[sheaf.TextQuery]int, len(left))
+	}
+	for i, q := range left {
+		s.counts[q] = counts[i]
+	}
 	dfs := make([]int, len(queries))
-	var left []sheaf.TextQuery
-	var at []int
 	for i, q := range queries {
-		if n, ok := s.tallied.countOf(q); ok {
-			dfs[i] = n
-		} else {
-			left, at = append(left, q), append(at, i)
-		}
+		dfs[i] = s.counts[q]
 	}
-	if len(left) == 0 {
-		return dfs, nil
-	}
-	counts, err := frequencies(ctx, counter, left)
-	for k, n := range counts {
-		dfs[at[k]] = n
-	}
-	return dfs, err
+	return dfs, nil
 }
 
 // maxWorth is the largest number of words of a query that are counted. Each further word weighs as much as the average
@@ -111,23 +106,24 @@ type partWorth struct {
 	// chunks is the number of chunks that match the part.
 	chunks     int
 	idf, worth float64
+	// factor is the sum of the factors of the occurrences. extra is what the words beyond maxWorth add to factor.
+	factor, extra float64
 }
 
-// queryParts lists the parts of a query that are matched separately.
+// queryParts lists the different parts of a query that are matched separately.
 type queryParts struct {
-	stats *stats
-	// queries are the different parts of the query. texts[i] is queries[i] as text.
-	queries []sheaf.TextQuery
-	texts   []string
-	places  []place
-	looked  int // number of words so far
+	stats  *stats
+	parts  []partWorth
+	looked int // number of words so far
 }
 
-// place is one occurrence of a part in the query: the index of the part, and its factor there. share is the number of
-// words of the query's text divided by the number of counted words: see maxWorth.
-type place struct {
-	part          int
-	factor, share float64
+// queries returns the parts as queries.
+func (l *queryParts) queries() []sheaf.TextQuery {
+	out := make([]sheaf.TextQuery, len(l.parts))
+	for i := range l.parts {
+		out[i] = l.parts[i].query
+	}
+	return out
 }
 
 // add adds the parts of q that are matched separately to the list.
@@ -139,9 +135,9 @@ func (l *queryParts) add(q sheaf.TextQuery) {
 		case sheaf.Phrase:
 			l.addWords(l.stats.phraseWords(part.Text), factor)
 		case sheaf.Prefix:
-			l.put(part, part.Text+"*", factor)
+			l.put(part, part.Text+"*", factor, 1)
 		case sheaf.Fuzzy:
-			l.put(part, part.Text+"~", factor)
+			l.put(part, part.Text+"~", factor, 1)
 		}
 	}
 }
@@ -149,52 +145,50 @@ func (l *queryParts) add(q sheaf.TextQuery) {
 func (l *queryParts) addWords(words []string, factor float64) {
 	looked := words[:min(len(words), maxWorth-l.looked)]
 	l.looked += len(looked)
-	from := len(l.places)
+	share := float64(len(words)) / float64(len(looked))
 	for _, word := range looked {
 		if l.stats.isCompound(word) { // Match would count chunks with any of the parts
-			l.put(sheaf.Phrase{Text: word}, word, factor)
+			l.put(sheaf.Phrase{Text: word}, word, factor, share)
 		} else {
-			l.put(sheaf.Match{Text: word}, word, factor)
+			l.put(sheaf.Match{Text: word}, word, factor, share)
 		}
-	}
-	for i := range l.places[from:] {
-		l.places[from+i].share = float64(len(words)) / float64(len(looked))
 	}
 }
 
 // withoutPhrases turns phrases into words, for a store without phrases. It reports whether there was a phrase.
 func (l *queryParts) withoutPhrases() (changed bool) {
-	for i, q := range l.queries {
-		if phrase, ok := q.(sheaf.Phrase); ok {
-			l.queries[i], changed = sheaf.Match{Text: phrase.Text}, true
+	for i := range l.parts {
+		if phrase, ok := l.parts[i].query.(sheaf.Phrase); ok {
+			l.parts[i].query, changed = sheaf.Match{Text: phrase.Text}, true
 		}
 	}
 	return changed
 }
 
-func (l *queryParts) put(q sheaf.TextQuery, text string, factor float64) {
-	part := slices.Index(l.texts, text)
-	if part < 0 {
-		part = len(l.texts)
-		l.queries, l.texts = append(l.queries, q), append(l.texts, text)
+// put adds an occurrence of a part. share is the number of words of the query's text divided by the number of counted
+// words: see maxWorth.
+func (l *queryParts) put(q sheaf.TextQuery, text string, factor, share float64) {
+	i := slices.IndexFunc(l.parts, func(p partWorth) bool { return p.text == text })
+	if i < 0 {
+		i = len(l.parts)
+		l.parts = append(l.parts, partWorth{query: q, text: text})
 	}
-	l.places = append(l.places, place{part, factor, 1})
+	l.parts[i].factor += factor
+	l.parts[i].extra += factor * (share - 1)
 }
 
 // worth computes the idf of the parts. dfs has the number of matching chunks for each part. The parameter chunks is the
 // number of all chunks.
 func (l *queryParts) worth(dfs []int, chunks int) *idfWorth {
-	w := &idfWorth{parts: make([]partWorth, len(l.queries))}
+	w := &idfWorth{parts: l.parts}
 	for i := range w.parts {
-		w.parts[i] = partWorth{query: l.queries[i], text: l.texts[i], chunks: dfs[i], idf: IDF(dfs[i], chunks)}
-		if dfs[i] == 0 && l.hasWhole(l.texts[i], dfs) {
-			w.parts[i].idf = 0 // the query IpV6 finds IPv6, which has no part V6
+		p := &w.parts[i]
+		p.chunks, p.idf = dfs[i], IDF(dfs[i], chunks)
+		if dfs[i] == 0 && l.hasWhole(p.text, dfs) {
+			p.idf = 0 // the query IpV6 finds IPv6, which has no part V6
 		}
-	}
-	for _, p := range l.places {
-		at := &w.parts[p.part]
-		at.worth += p.factor * at.idf
-		w.sum += p.factor * at.idf * p.share
+		p.worth = p.factor * p.idf
+		w.sum += p.worth + p.extra*p.idf
 	}
 	return w
 }
@@ -202,7 +196,8 @@ func (l *queryParts) worth(dfs []int, chunks int) *idfWorth {
 // hasWhole reports whether text is a part of a compound word in the query, and a chunk has this compound. dfs has the
 // number of matching chunks for each part of the query.
 func (l *queryParts) hasWhole(text string, dfs []int) bool {
-	for i, word := range l.texts {
+	for i := range l.parts {
+		word := l.parts[i].text
 		if dfs[i] > 0 && word != text && l.stats.isCompound(word) && slices.Contains(l.stats.tellingWords(word), text) {
 			return true
 		}
@@ -211,7 +206,12 @@ func (l *queryParts) hasWhole(text string, dfs []int) bool {
 }
 
 // chunks returns the number of chunks that the caller sees. It asks the store only if the facts do not know the number.
-func (s *stats) chunks(ctx context.Context, counter store.Counter) (int, error) {
+// If the store cannot count, it returns sheaf.ErrUnsupported.
+func (s *stats) chunks(ctx context.Context) (int, error) {
+	counter, ok := s.searcher.Backend.(store.Counter)
+	if !ok {
+		return 0, errNoCounts
+	}
 	known := 0
 	switch f := s.searcher.Facts.(type) {
 	case interface{ Chunks() int }:
@@ -222,15 +222,9 @@ func (s *stats) chunks(ctx context.Context, counter store.Counter) (int, error) 
 	if known > 0 {
 		return known, nil
 	}
-	if s.size == 0 {
-		every := requirement(everything)
-		n, err := counter.Count(ctx, store.Request{Limit: 1, Text: &every})
-		if err != nil {
-			return 0, err
-		}
-		s.size = max(n, 1)
-	}
-	return s.size, nil
+	every := requirement(everything)
+	n, err := counter.Count(ctx, store.Request{Limit: 1, Text: &every})
+	return max(n, 1), err
 }
 
 // analyzedText is a text of a query with its tokens. contentWords are the tokens of words that are not function words.
@@ -276,24 +270,6 @@ func (s *stats) tellingWords(text string) []string {
 	return words
 }
 
-// wordCounts has the number of chunks with each word of a query: chunks[i] is the number for queries[i]. The search
-// counts the words to compute the query's vector, and later steps use the numbers again.
-type wordCounts struct {
-	queries []sheaf.TextQuery
-	chunks  []int
-}
-
-// countOf returns the number of chunks that q matches. The bool is false if q was not counted.
-func (c *wordCounts) countOf(q sheaf.TextQuery) (int, bool) {
-	if _, ok := q.(sheaf.Match); !ok || c == nil { // other types may not be comparable
-		return 0, false
-	}
-	if i := slices.Index(c.queries, q); i >= 0 {
-		return c.chunks[i], true
-	}
-	return 0, false
-}
-
 // everyField lists all fields with weight 1. With BM25F, a word has one frequency for all these fields. So stores can
 // count it without reading its postings.
 var everyField = func() []store.FieldWeight {
@@ -311,8 +287,19 @@ func AnyField(q sheaf.TextQuery) *store.TextRequest {
 	}
 }
 
-// frequencies asks the store for the number of chunks that each query matches in any field.
-func frequencies(ctx context.Context, counter store.Counter, queries []sheaf.TextQuery) ([]int, error) {
+// errNoCounts means that the store cannot count.
+var errNoCounts = fmt.Errorf("count matches: the store cannot do that: %w", sheaf.ErrUnsupported)
+
+// frequencies asks the store for the number of chunks that each query matches in any field. If the store cannot count,
+// it returns sheaf.ErrUnsupported.
+func frequencies(ctx context.Context, st store.Backend, queries []sheaf.TextQuery) ([]int, error) {
+	counter, ok := st.(store.Counter)
+	if !ok {
+		return nil, errNoCounts
+	}
+	if len(queries) == 0 {
+		return nil, nil
+	}
 	reqs := make([]store.Request, len(queries))
 	for i, q := range queries {
 		reqs[i] = store.Request{Limit: 1, Text: AnyField(q)}

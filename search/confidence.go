@@ -334,8 +334,7 @@ func (r *run) judge(ranking sheaf.Ranking) {
 	}
 	length := 0
 	if r.searcher.Analyzer != nil {
-		_, content := r.stats.tokens(meaning(r.query))
-		length = len(content)
+		length = len(r.stats.tellingWords(meaning(r.query)))
 	}
 	r.judged.compare(r.facts, ranking)
 	answerable := false

@@ -23,8 +23,6 @@ type stats struct {
 	requested bool
 	// counts has the number of chunks for each query that the store has counted.
 	counts map[sheaf.TextQuery]int
-	// analyzed is the last text of the query that was analyzed, with its tokens.
-	analyzed *analyzedText
 }
 
 // worth returns the idf of words, the words of the query. If the store cannot count, it returns nil. It asks the store
@@ -227,45 +225,28 @@ func (s *stats) chunks(ctx context.Context) (int, error) {
 	return max(n, 1), err
 }
 
-// analyzedText is a text of a query with its tokens. contentWords are the tokens of words that are not function words.
-type analyzedText struct {
-	text                 string
-	tokens, contentWords []analysis.Token
-}
-
-// tokens returns the tokens of a text of the query. telling has only the tokens of words that are not function words.
-// tokens caches both for later steps. The caller must have set an analyzer.
-func (s *stats) tokens(text string) (tokens, telling []analysis.Token) {
-	if s.analyzed == nil || s.analyzed.text != text {
-		a := s.searcher.Analyzer
-		tokens := a.QueryTokens(text)
-		s.analyzed = &analyzedText{text, tokens, a.Telling(text, tokens)}
-	}
-	return s.analyzed.tokens, s.analyzed.contentWords
-}
-
 // phraseWords returns the words that a text must contain to match a phrase.
 func (s *stats) phraseWords(phrase string) []string {
 	if s.searcher.Analyzer == nil {
 		return strings.Fields(phrase)
 	}
-	tokens := s.searcher.Analyzer.PhraseTokens(phrase)
-	words := make([]string, 0, len(tokens))
-	for _, t := range tokens {
-		words = append(words, phrase[t.Start:t.End])
-	}
-	return words
+	return textsOf(phrase, s.searcher.Analyzer.PhraseTokens(phrase))
 }
 
 // tellingWords returns the words of a text that are not function words.
 func (s *stats) tellingWords(text string) []string {
-	if s.searcher.Analyzer == nil {
+	a := s.searcher.Analyzer
+	if a == nil {
 		return strings.Fields(text)
 	}
-	_, telling := s.tokens(text)
-	words := make([]string, 0, len(telling))
-	for _, t := range telling {
-		words = append(words, text[t.Start:t.End])
+	return textsOf(text, a.Telling(text, a.QueryTokens(text)))
+}
+
+// textsOf returns the words of the tokens of a text, as they are in the text.
+func textsOf(text string, tokens []analysis.Token) []string {
+	words := make([]string, len(tokens))
+	for i, t := range tokens {
+		words[i] = text[t.Start:t.End]
 	}
 	return words
 }

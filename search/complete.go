@@ -2,7 +2,6 @@ package search
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -56,7 +55,7 @@ func (r *run) complete(ctx context.Context, outcomes []outcome, all *candidates)
 	faults := make([]error, len(outcomes))
 	store.Together(len(outcomes), func(i int) { faults[i] = r.lookUp(ctx, &outcomes[i], all.missingIDs(i)) })
 	for i, err := range faults {
-		if errors.Is(ctx.Err(), context.Canceled) { // the caller stopped waiting
+		if canceled(ctx) != nil {
 			return ctx.Err()
 		}
 		if ctx.Err() != nil {

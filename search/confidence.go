@@ -384,7 +384,7 @@ func (r *run) holdsAlternative() bool {
 		}
 	}
 	missing := func(p partWorth) bool { return r.stats.words != nil && !held[p.text] }
-	for _, part := range r.alternatives {
+	for _, part := range alternatives(r.asked.Words) {
 		list := queryParts{stats: &r.stats}
 		list.add(part)
 		if len(list.parts) > 0 && !slices.ContainsFunc(list.parts, missing) {

@@ -2,7 +2,6 @@ package search
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -35,7 +34,7 @@ func (r *run) explainLeg(ctx context.Context, o *outcome) error {
 				others = append(others, p)
 			}
 		}
-		if errors.Is(ctx.Err(), context.Canceled) { // the caller stopped waiting
+		if canceled(ctx) != nil {
 			return ctx.Err()
 		}
 	}

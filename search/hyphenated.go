@@ -15,8 +15,9 @@ const maxHyphenated = 12
 
 // retryHyphenated repeats the search for a phrase that found nothing. In the new search, a line end may hyphenate an
 // inner word of the phrase. retryHyphenated returns the new run, or r if there was no new run or the new run found
-// nothing. q is the query before expansion. For ctx and retrieval, see the method follow.
-func (r *run) retryHyphenated(ctx, retrieval context.Context, q sheaf.Query) (*run, error) {
+// nothing.
+func (r *run) retryHyphenated(ctx context.Context) (*run, error) {
+	q := r.asked
 	phrase, ok := q.Words.(sheaf.Phrase)
 	if !ok || phrase.Slop > 0 || len(r.result.Hits) > 0 || r.result.Degraded || r.opt.Order != nil ||
 		r.followed.Scan != nil || r.searcher.Analyzer == nil {
@@ -37,5 +38,5 @@ func (r *run) retryHyphenated(ctx, retrieval context.Context, q sheaf.Query) (*r
 		any.Should = append(any.Should, twice)
 	}
 	q.Words = any
-	return r.searchInstead(ctx, retrieval, q)
+	return r.searchInstead(ctx, q)
 }

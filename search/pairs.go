@@ -45,7 +45,7 @@ func (r *run) pairsIn(ctx context.Context) (func(chunks []sheaf.ID) ([]rank.Pair
 	return func(chunks []sheaf.ID) ([]rank.Pair, error) {
 		found, err := r.findPairs(ctx, pairs, chunks)
 		switch {
-		case errors.Is(ctx.Err(), context.Canceled):
+		case canceled(ctx) != nil:
 			return nil, ctx.Err()
 		case ctx.Err() != nil:
 			r.warn("timed out before words side by side were looked for; they do not count")

@@ -30,20 +30,17 @@ type outcome struct {
 	took time.Duration
 }
 
-// phase runs one phase of the search: its branches, their stages, the fusion and the stages after the fusion. All work
-// uses retrieval, which is ctx with the time limit of the search. ctx only shows whether the caller canceled. at names
+// phase runs one phase of the search: its branches, their stages, the fusion and the stages after the fusion. at names
 // the phase in messages and the trace. phase finds only chunks whose IDs are in within; nil means all chunks.
-func (r *run) phase(
-	ctx, retrieval context.Context, ph *profile.Phase, at lane, within []sheaf.ID,
-) (sheaf.Ranking, error) {
+func (r *run) phase(ctx context.Context, ph *profile.Phase, at lane, within []sheaf.ID) (sheaf.Ranking, error) {
 	outcomes, err := r.requests(ph, within)
 	if err != nil || len(outcomes) == 0 {
 		return nil, err
 	}
-	counted := r.countAhead(retrieval, ph)
-	store.Together(len(outcomes), func(i int) { outcomes[i].retrieve(retrieval, r.searcher.Backend, r.query.Words) })
+	counted := r.countAhead(ctx, ph)
+	store.Together(len(outcomes), func(i int) { outcomes[i].retrieve(ctx, r.searcher.Backend, r.query.Words) })
 	counted()
-	if ctx.Err() != nil {
+	if canceled(ctx) != nil {
 		return nil, ctx.Err()
 	}
 	if outcomes, err = r.survivors(outcomes, at); err != nil {
@@ -70,21 +67,21 @@ func (r *run) phase(
 	}
 	if ph.Complete {
 		start := clock()
-		if err := r.complete(retrieval, outcomes, &all); err != nil {
+		if err := r.complete(ctx, outcomes, &all); err != nil {
 			return nil, err
 		}
 		r.took(at.step("complete"), start)
 	}
 	r.learnFrom(outcomes)
 	for i := range outcomes {
-		if err := r.explainLeg(retrieval, &outcomes[i]); err != nil {
+		if err := r.explainLeg(ctx, &outcomes[i]); err != nil {
 			return nil, err
 		}
 		r.trace(lane{outcomes[i].branch.Name, at.first}, retrieved, outcomes[i].ranking)
 	}
 	legs, names := make([]rank.Leg, 0, len(outcomes)), make([]string, 0, len(outcomes))
 	for i := range outcomes {
-		leg, err := r.leg(retrieval, outcomes, i, at)
+		leg, err := r.leg(ctx, outcomes, i, at)
 		if err != nil {
 			return nil, err
 		}
@@ -92,7 +89,7 @@ func (r *run) phase(
 		names = append(names, leg.Name)
 	}
 	start := clock()
-	fusion, err := r.fusion(retrieval, ph, outcomes)
+	fusion, err := r.fusion(ctx, ph, outcomes)
 	if err != nil {
 		return nil, err
 	}
@@ -104,11 +101,11 @@ func (r *run) phase(
 	r.trace(at, ph.FusionText, ranking)
 	if !at.first {
 		r.result.Legs = names
-		if err := r.learn(retrieval, fusion, outcomes); err != nil {
+		if err := r.learn(ctx, fusion, outcomes); err != nil {
 			return nil, err
 		}
 	}
-	return r.steps(retrieval, ranking, ph.Then, at)
+	return r.steps(ctx, ranking, ph.Then, at)
 }
 
 // countAhead starts to count the words of the query while the branches retrieve. It does so only if branches score each

@@ -16,8 +16,9 @@ const longestName = 60
 
 // byProperty repeats the search for a single word that no text has, unless a result is likely to be right. The new
 // search looks for documents with a property of this name. byProperty returns the new run, or r if there was no new run
-// or the new run found nothing. q is the query before expansion. For ctx and retrieval, see the method follow.
-func (r *run) byProperty(ctx, retrieval context.Context, q sheaf.Query) (*run, error) {
+// or the new run found nothing.
+func (r *run) byProperty(ctx context.Context) (*run, error) {
+	q := r.asked
 	word, plain := q.Words.(sheaf.Match)
 	foreign := r.judged != nil && r.judged.foreign
 	likely := len(r.result.Hits) > 0 && !foreign && (r.result.Answerable == nil || *r.result.Answerable)
@@ -26,7 +27,7 @@ func (r *run) byProperty(ctx, retrieval context.Context, q sheaf.Query) (*run, e
 		name == "" || utf8.RuneCountInString(name) > longestName || strings.ContainsAny(name, " \t\"") {
 		return r, nil
 	}
-	w, err := r.stats.worth(retrieval, r.query.Words)
+	w, err := r.stats.worth(ctx, r.query.Words)
 	if err != nil || w == nil {
 		return r, nil
 	}
@@ -42,7 +43,7 @@ func (r *run) byProperty(ctx, retrieval context.Context, q sheaf.Query) (*run, e
 		if asked != nil {
 			q.Filter = sheaf.And{asked, q.Filter}
 		}
-		next, err := r.searchInstead(ctx, retrieval, q)
+		next, err := r.searchInstead(ctx, q)
 		if err != nil {
 			return r, err
 		}
@@ -80,11 +81,11 @@ func (r *run) propertiesBelow(name string) (below []string) {
 }
 
 // searchInstead searches with the query q and returns the new run. If the new run fails or finds nothing, searchInstead
-// returns r. For ctx and retrieval, see the method follow.
-func (r *run) searchInstead(ctx, retrieval context.Context, q sheaf.Query) (*run, error) {
+// returns r.
+func (r *run) searchInstead(ctx context.Context, q sheaf.Query) (*run, error) {
 	next := r.searcher.newRun(q, r.opt, r.followed)
-	if err := next.follow(ctx, retrieval); err != nil {
-		return r, ctx.Err()
+	if err := next.follow(ctx); err != nil {
+		return r, canceled(ctx)
 	}
 	if len(next.result.Hits) == 0 {
 		return r, nil

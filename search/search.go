@@ -8,6 +8,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -242,14 +243,14 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 	retrieval, cancel := retrievalTime(ctx)
 	defer cancel()
 	r := s.newRun(q, opt, plan)
-	if err := r.follow(ctx, retrieval); err != nil {
-		return nil, err
+	if err := r.follow(retrieval); err != nil {
+		return nil, cmp.Or(ctx.Err(), err)
 	}
-	r, err := r.byProperty(ctx, retrieval, q)
+	r, err := r.byProperty(retrieval)
 	if err != nil {
 		return nil, err
 	}
-	if r, err = r.retryHyphenated(ctx, retrieval, q); err != nil {
+	if r, err = r.retryHyphenated(retrieval); err != nil {
 		return nil, err
 	}
 	if err := r.countMatches(ctx); err != nil {
@@ -270,8 +271,16 @@ func retrievalTime(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, end.Add(-time.Until(end)/10))
 }
 
+// canceled returns the error of ctx if the caller canceled the search, and nil if only the time for requests is over.
+func canceled(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return ctx.Err()
+	}
+	return nil
+}
+
 func (s *Searcher) newRun(q sheaf.Query, opt Options, plan *profile.Plan) *run {
-	r := &run{searcher: s, query: q, opt: opt, followed: plan, stats: stats{searcher: s}}
+	r := &run{searcher: s, asked: q, query: q, opt: opt, followed: plan, stats: stats{searcher: s}}
 	r.facts = nodeCache{s.Facts, map[sheaf.ID]*sheaf.Node{}}
 	r.noted, r.result = len(q.Notes), &Result{
 		Profile: plan.Profile.Name, Parameters: maps.Clone(plan.Values), Hits: []Hit{},
@@ -282,7 +291,7 @@ func (s *Searcher) newRun(q sheaf.Query, opt Options, plan *profile.Plan) *run {
 		r.note("there can be fewer results than asked for: %s", why)
 	}
 	if meaning(q) != "" { // a query of filters alone needs no confidence
-		r.confidence, r.alternatives = r.calibration(plan), alternatives(q.Words)
+		r.confidence = r.calibration(plan)
 	}
 	return r
 }
@@ -290,11 +299,12 @@ func (s *Searcher) newRun(q sheaf.Query, opt Options, plan *profile.Plan) *run {
 // run is the state of one search.
 type run struct {
 	searcher *Searcher
-	query    sheaf.Query
-	opt      Options
-	followed *profile.Plan
-	facts    rank.Facts
-	stats    stats
+	// asked is the query of the caller. query is asked with what a model and the caller's extra words change.
+	asked, query sheaf.Query
+	opt          Options
+	followed     *profile.Plan
+	facts        rank.Facts
+	stats        stats
 	report
 	sense
 	certainty
@@ -325,41 +335,38 @@ type sense struct {
 type certainty struct {
 	confidence *Calibration  // nil: no calibration
 	judged     *judgingInput // nil when no evidence is wanted
-	// alternatives are the parts of a query like "a OR b".
-	alternatives []sheaf.TextQuery
 }
 
-// follow runs the plan of the search. All requests to models and stores use retrieval, see [retrievalTime]. ctx only
-// shows whether the caller canceled.
-func (r *run) follow(ctx, retrieval context.Context) error {
+// follow runs the plan of the search. For ctx, see [retrievalTime].
+func (r *run) follow(ctx context.Context) error {
 	plan := r.followed
-	r.expand(retrieval, plan)
+	r.expand(ctx, plan)
 	if r.opt.Order == nil {
-		if err := r.embed(ctx, retrieval, plan); err != nil {
+		if err := r.embed(ctx, plan); err != nil {
 			return err
 		}
 	} else if m, ok := r.query.Words.(sheaf.Match); ok && strings.TrimSpace(m.Text) == "" {
 		r.query.Words = nil
 	}
 	r.words()
-	if err := r.scan(retrieval, plan); err != nil {
+	if err := r.scan(ctx, plan); err != nil {
 		return err
 	}
-	if err := r.count(retrieval, plan); err != nil {
+	if err := r.count(ctx, plan); err != nil {
 		return err
 	}
 	var ranking sheaf.Ranking
 	var within []sheaf.ID
 	var err error
 	if r.opt.Order != nil {
-		ranking, err = r.byColumn(retrieval, plan)
+		ranking, err = r.byColumn(ctx, plan)
 	} else {
 		if plan.Candidates != nil {
-			if within, err = r.firstPhase(ctx, retrieval, plan.Candidates); err != nil {
+			if within, err = r.firstPhase(ctx, plan.Candidates); err != nil {
 				return err
 			}
 		}
-		ranking, err = r.phase(ctx, retrieval, &plan.Main, lane{}, within)
+		ranking, err = r.phase(ctx, &plan.Main, lane{}, within)
 	}
 	if err != nil {
 		return err
@@ -372,8 +379,8 @@ func (r *run) follow(ctx, retrieval context.Context) error {
 }
 
 // firstPhase runs the first of two phases. It returns the IDs of its hits; the second phase searches only these chunks.
-func (r *run) firstPhase(ctx, retrieval context.Context, ph *profile.Phase) ([]sheaf.ID, error) {
-	first, err := r.phase(ctx, retrieval, ph, lane{first: true}, nil)
+func (r *run) firstPhase(ctx context.Context, ph *profile.Phase) ([]sheaf.ID, error) {
+	first, err := r.phase(ctx, ph, lane{first: true}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -388,8 +395,8 @@ func (r *run) firstPhase(ctx, retrieval context.Context, ph *profile.Phase) ([]s
 	return within, nil
 }
 
-// embed computes the vector of the query if a branch needs it. For ctx and retrieval, see the method follow.
-func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
+// embed computes the vector of the query if a branch needs it.
+func (r *run) embed(ctx context.Context, plan *profile.Plan) error {
 	text := meaning(r.query)
 	if !NeedsVectors(plan) || text == "" {
 		return nil
@@ -399,9 +406,9 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 		return nil
 	}
 	start := clock()
-	vector, err := r.queryVector(retrieval, text)
+	vector, err := r.queryVector(ctx, text)
 	r.took("embed", start)
-	if ctx.Err() != nil {
+	if canceled(ctx) != nil {
 		return ctx.Err()
 	}
 	if err != nil {
@@ -414,14 +421,13 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 	}
 	r.vector = vector
 	if plan.Expand != nil && plan.Expand.Passage {
-		r.embedInvented(ctx, retrieval)
+		r.embedInvented(ctx)
 	}
-	return ctx.Err()
+	return canceled(ctx)
 }
 
-// embedInvented computes the vectors of the expansion (passage and other wordings) in one request to the model. For ctx
-// and retrieval, see the method follow.
-func (r *run) embedInvented(ctx, retrieval context.Context) {
+// embedInvented computes the vectors of the expansion (passage and other wordings) in one request to the model.
+func (r *run) embedInvented(ctx context.Context) {
 	texts := slices.Clone(r.expansion.Queries)
 	if r.expansion.Passage != "" {
 		texts = append(texts, r.expansion.Passage)
@@ -429,9 +435,9 @@ func (r *run) embedInvented(ctx, retrieval context.Context) {
 	if len(texts) == 0 {
 		return
 	}
-	vectors, err := r.searcher.vectorsOf(retrieval, texts)
+	vectors, err := r.searcher.vectorsOf(ctx, texts)
 	r.invented = slices.DeleteFunc(vectors, func(v []float32) bool { return v == nil })
-	if err != nil && ctx.Err() == nil {
+	if err != nil {
 		r.noteFailure("embedding the expanded query", fmt.Errorf("embed the expanded query: %w", err))
 	}
 }

@@ -1,14 +1,16 @@
 package profile
 
 import (
-	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"sheaf"
 	"sheaf/internal/pattern"
+	"sheaf/rank"
 )
 
 // These are the keys that a profile, its first phase and its parameters may have.
@@ -23,9 +25,18 @@ var (
 // validName matches valid names of profiles, branches and parameters.
 var validName = pattern.Lazy(`^[a-z][a-z0-9_-]{0,63}$`)
 
-// decoder reads a profile from the nodes of its YAML file. Its methods panic with a [fault] for an error in the file.
+// decoder reads the parts of a profile from the nodes of its YAML file, and computes their numbers for one query. Its
+// methods panic with a [fault] for an error in the file.
 type decoder struct {
 	params []Parameter // the parameters that expressions and choices may name
+	values values      // of the parameters
+	// digest gets all that changes rankings; nil drops it. While there is a digest, nodes store their parsed expressions.
+	digest *strings.Builder
+	// checked says that the names of all settings have been checked.
+	checked bool
+	// meaning says that a branch searches by vector. needy is the error of the first stage that needs such a branch.
+	meaning bool
+	needy   error
 }
 
 // fault is the value with which methods of the decoder panic. [attempt] turns it into an error.
@@ -55,11 +66,12 @@ func check(err error) {
 // fail panics with a fault at n.
 func (n *node) fail(format string, args ...any) { check(n.errorf(format, args...)) }
 
-// profile reads a profile from n. The caller must first merge n with the profile that n extends: see resolve.
-func (d *decoder) profile(n *node) *Profile {
+// readProfile reads a profile from n, except the stages and their numbers. The caller must first merge n with the
+// profile that n extends: see resolve.
+func readProfile(n *node) *Profile {
 	n.want(nodeMapping, "a profile")
 	n.onlyKeys("a profile", profileKeys...)
-	p := &Profile{File: n.file}
+	p := &Profile{File: n.file, node: n}
 	name := n.get("name")
 	if name == nil {
 		n.fail("the profile has no name")
@@ -74,36 +86,9 @@ func (d *decoder) profile(n *node) *Profile {
 		p.Extends = extends.text
 	}
 	if params := n.get("parameters"); params != nil {
-		d.parameters(params)
+		p.Parameters = readParameters(params)
 	}
-	p.Parameters = d.params
-	if value := n.get(limitOptions.name); value != nil {
-		p.limits = d.step(&limitOptions, value)
-	}
-	if value := n.get(expand.name); value != nil {
-		p.expand = d.step(&expand, value)
-	}
-	if first := n.get("candidates"); first != nil {
-		d.candidates(p, first)
-	}
-	p.main = *d.phase(n)
-	check(p.checkNeeds())
 	return p
-}
-
-// candidates reads n, the node "candidates" of a profile, into p. n is a scan of files, or a phase with branches and a
-// limit.
-func (d *decoder) candidates(p *Profile, n *node) {
-	if n.kind == nodeMapping && n.get(scan.name) != nil {
-		n.onlyKeys("candidates that are scanned", scan.name)
-		p.scan = d.step(&scan, n.get(scan.name))
-		return
-	}
-	n.want(nodeMapping, "candidates")
-	n.onlyKeys("candidates", phaseKeys...)
-	p.candidates = d.phase(n)
-	limit := d.setting(phaseLimit, n, "candidates.limit")
-	p.candidates.limit = &limit
 }
 
 func checkName(n *node, what string) {
@@ -113,7 +98,8 @@ func checkName(n *node, what string) {
 	}
 }
 
-func (d *decoder) parameters(n *node) {
+func readParameters(n *node) []Parameter {
+	d := &decoder{}
 	n.want(nodeMapping, "parameters")
 	for i := range n.pairs {
 		key, value := &n.pairs[i].key, &n.pairs[i].value
@@ -124,6 +110,7 @@ func (d *decoder) parameters(n *node) {
 		}
 		d.params = append(d.params, d.parameter(key.text, value))
 	}
+	return d.params
 }
 
 // parameter reads the parameter called name from n. Its expressions may use only the parameters in d.params.
@@ -139,7 +126,7 @@ func (d *decoder) parameter(name string, n *node) Parameter {
 		n.fail("%s has no default", where)
 	}
 	standard.want(nodeScalar, "the default of "+where)
-	p := Parameter{Option: Option{Name: name, Default: standard.text}, parsed: parsed{node: standard}}
+	p := Parameter{Option: Option{Name: name, Default: standard.text}, node: standard}
 	if about := n.get("about"); about != nil {
 		p.About = about.text
 	}
@@ -167,9 +154,9 @@ func (d *decoder) parameter(name string, n *node) Parameter {
 		}
 	}
 	if least := n.get("at_least"); least != nil {
-		p.AtLeast, p.atLeast = least.text, d.value(&p.Option, least, "at_least of "+where).number
+		p.AtLeast, p.atLeast = least.text, d.value(&p.Option, least, "at_least of "+where).parsed
 	}
-	p.number = d.value(&p.Option, standard, where).number
+	p.parsed = d.value(&p.Option, standard, where).parsed
 	return p
 }
 
@@ -187,8 +174,8 @@ func readBound(n *node, key, where string) float64 {
 	return v
 }
 
-func (d *decoder) phase(n *node) *phase {
-	ph := &phase{node: n}
+// phase reads n: branches, their fusion, and the stages after the fusion.
+func (d *decoder) phase(n *node) *Phase {
 	branches := n.get("branches")
 	if branches == nil {
 		n.fail("there are no branches: a profile needs at least one")
@@ -197,12 +184,27 @@ func (d *decoder) phase(n *node) *phase {
 	if len(branches.items) == 0 || len(branches.items) > 16 {
 		branches.fail("there are %d branches: must be within 1..16", len(branches.items))
 	}
+	out := &Phase{}
+	cosines, weighted := len(branches.items) == 1, false
+	total, at := 0.0, n // at is the first weight in the file
 	for i := range branches.items {
-		ph.branches = append(ph.branches, d.branch(&branches.items[i], i, ph.branches))
+		item := &branches.items[i]
+		b, unchanged := d.branch(item, i, out.Branches)
+		out.Branches = append(out.Branches, b)
+		total, cosines = total+b.Weight, cosines && unchanged
+		if weight := item.get("weight"); weight != nil {
+			weighted = weighted || !weight.isNumber(1)
+			if at == n {
+				at = weight
+			}
+		}
+	}
+	if total == 0 {
+		check(together{at.errorf("the weights of all branches are 0: at least one must be above 0")})
 	}
 	fuse := n.get("fuse")
 	switch {
-	case fuse == nil && len(ph.branches) > 1:
+	case fuse == nil && len(out.Branches) > 1:
 		n.fail("several branches need fuse, to join them")
 	case fuse == nil:
 		raw := n.null()
@@ -210,8 +212,21 @@ func (d *decoder) phase(n *node) *phase {
 		raw.pairs = []pair{scalarPair(n, "method", "scores"), scalarPair(n, "norm", "none")}
 		fuse = &raw
 	}
-	ph.fuse, ph.steps = d.step(&fusion, fuse), d.steps(n.get("then"))
-	return ph
+	args := d.settings(&fusion, fuse)
+	out.Fusion, out.FusionText, out.Complete = fusion.fusion(args), fusion.text(args), args.flag("complete")
+	if only := out.onlyBranch(); only != nil && args.flag("direct") {
+		out.Fusion = rank.Scores{Norm: rank.NormNone, Mean: rank.MeanArithmetic}
+		out.FusionText = "the scores of " + only.Name
+	}
+	out.Then, _ = d.steps(n.get("then"), cosines && keepsScores(args, weighted))
+	return out
+}
+
+// keepsScores reports whether a fusion with these settings keeps the scores of a single branch. weighted says that the
+// branch may have another weight than 1.
+func keepsScores(fuse arguments, weighted bool) bool {
+	return fuse.written("direct") == "true" || fuse.written("method") == "scores" && fuse.written("norm") == "none" &&
+		(fuse.written("mean") == "arithmetic" || fuse.written("mean") == "sum" && !weighted)
 }
 
 func scalarPair(at *node, key, value string) pair {
@@ -220,7 +235,8 @@ func scalarPair(at *node, key, value string) pair {
 	return pair{k, v}
 }
 
-func (d *decoder) branch(n *node, i int, before []branch) branch {
+// branch reads branch number i from n. cosines says that the branch gives the cosines of a search by vector.
+func (d *decoder) branch(n *node, i int, before []Branch) (b Branch, cosines bool) {
 	where := fmt.Sprintf("branch %d", i+1)
 	n.want(nodeMapping, where)
 	how := n.get("retrieve")
@@ -230,39 +246,48 @@ func (d *decoder) branch(n *node, i int, before []branch) branch {
 	if !slices.Contains(branchOptions[0].OneOf, how.text) {
 		check(how.unknown("value of retrieve", branchOptions[0].OneOf))
 	}
-	b := branch{node: n, name: how.text, retrieve: Retrieve(how.text)}
+	b = Branch{Name: how.text, Retrieve: Retrieve(how.text)}
 	keys, own := []string{"name", "retrieve", "then"}, vectorOptions
-	if b.retrieve == RetrieveText {
+	if b.Retrieve == RetrieveText {
 		keys, own = append(keys, "fields"), textOptions
 	}
 	options := slices.Concat(branchOptions[1:], own)
-	n.onlyKeys("a "+how.text+" branch", append(keys, namesOf(options)...)...)
+	if !d.checked {
+		n.onlyKeys("a "+how.text+" branch", append(keys, namesOf(options)...)...)
+	}
 	if name := n.get("name"); name != nil {
 		checkName(name, "the name of a branch")
-		b.name = name.text
+		b.Name = name.text
 	}
 	var names []string
 	for _, other := range before {
-		names = append(names, other.name)
+		names = append(names, other.Name)
 	}
-	if slices.Contains(names, b.name) {
-		n.fail("two branches are called %q: give each a name of its own", b.name)
+	if slices.Contains(names, b.Name) {
+		n.fail("two branches are called %q: give each a name of its own", b.Name)
 	}
-	b.settings = d.settings(options, n, b.name)
+	d.note(`branch "`, b.Name, `" `, how.text)
+	args := d.arguments(options, n, b.Name)
 	if at := n.get("at_least"); at != nil && len(names) == 0 {
-		at.fail("%s.at_least is %q: there is no branch before this one", b.name, at.text)
+		at.fail("%s.at_least is %q: there is no branch before this one", b.Name, at.text)
 	} else if at != nil && !slices.Contains(names, at.text) {
 		check(at.unknown("branch before this one", names))
 	}
-	if b.retrieve == RetrieveText {
-		b.fields = d.fields(n, b.name)
+	b.Limit, b.Weight, b.AtLeast = args.integer("limit"), args.number("weight"), args.text("at_least")
+	if b.Retrieve == RetrieveVector {
+		d.meaning = true
+		b.Vector = &VectorBranch{Field: args.text("field"), Candidates: args.integer("candidates")}
+	} else {
+		b.Text = &TextBranch{Combine: args.text("combine"), TieBreaker: args.number("tie_breaker"),
+			Statistics: args.text("statistics"), K1: args.number("k1"), B: args.number("b"), Fields: d.fields(n, b.Name)}
 	}
-	b.steps = d.steps(n.get("then"))
-	return b
+	d.note("\n")
+	b.Then, cosines = d.steps(n.get("then"), b.Retrieve == RetrieveVector)
+	return b, cosines
 }
 
-// fields reads the field weights of a text branch.
-func (d *decoder) fields(n *node, branch string) (out []fieldSetting) {
+// fields reads the fields of a text branch that have a weight above 0. It returns them in the order of sheaf.Fields.
+func (d *decoder) fields(n *node, branch string) (out []Field) {
 	fields := n.get("fields")
 	if fields == nil {
 		n.fail("text branch %s has no fields: name at least one with its weight (%s)",
@@ -273,19 +298,29 @@ func (d *decoder) fields(n *node, branch string) (out []fieldSetting) {
 		fields.fail("fields is empty: name at least one with its weight")
 	}
 	for i := range fields.pairs {
-		key := &fields.pairs[i].key
-		if !slices.Contains(sheaf.Fields[:], key.text) {
+		if key := &fields.pairs[i].key; !slices.Contains(sheaf.Fields[:], key.text) {
 			check(key.unknown("field", sheaf.Fields[:]))
 		}
-		weight := d.value(fieldWeight, &fields.pairs[i].value, "the weight of "+key.text)
-		out = append(out, fieldSetting{key.text, weight})
+	}
+	for _, name := range sheaf.Fields {
+		if weight := fields.get(name); weight != nil {
+			d.note(` field "`, name, `"`)
+			if w := d.compute(d.value(fieldWeight, weight, "the weight of "+name)).number; w > 0 {
+				out = append(out, Field{name, w})
+			}
+		}
+	}
+	if len(out) == 0 {
+		fields.pairs[0].value.fail("the weights of all fields of branch %s are 0: at least one must be above 0", branch)
 	}
 	return out
 }
 
-func (d *decoder) steps(n *node) (out []step) {
+// steps reads the stages in the list n, and leaves out disabled stages. cosines says whether the hits have cosines as
+// scores, before and after the stages.
+func (d *decoder) steps(n *node, cosines bool) (out []Step, _ bool) {
 	if n == nil || n.kind == nodeNull {
-		return nil
+		return nil, cosines
 	}
 	n.want(nodeList, "then")
 	if len(n.items) > 64 {
@@ -293,9 +328,10 @@ func (d *decoder) steps(n *node) (out []step) {
 	}
 	for i := range n.items {
 		item := &n.items[i]
-		name, value := item, item.null()
+		empty := item.null()
+		name, value := item, &empty
 		if item.kind == nodeMapping && len(item.pairs) == 1 {
-			name, value = &item.pairs[0].key, item.pairs[0].value
+			name, value = &item.pairs[0].key, &item.pairs[0].value
 		} else if item.kind != nodeScalar {
 			item.cutAtComma(len(item.pairs) - 1)
 			item.fail("a stage must be a name, or a name with its settings, as \"- top: 10\"")
@@ -304,14 +340,58 @@ func (d *decoder) steps(n *node) (out []step) {
 		if k == nil {
 			check(name.unknown("stage", Stages()))
 		}
-		out = append(out, *d.step(k, &value))
+		if k.name == similarityName && !cosines {
+			value.fail("%s needs the cosines of a vector branch: write it into the then of one, "+
+				"before what changes scores", similarityName)
+		}
+		cosines = cosines && k.keeps
+		if step := d.stage(k, value); step != nil {
+			out = append(out, *step)
+		}
 	}
-	return out
+	return out, cosines
 }
 
-// step reads a stage or a fusion of kind k with its settings. n is a mapping of settings, a single value for the
-// setting k.short, or null.
-func (d *decoder) step(k *kind, n *node) *step {
+// These are names of a stage and an option that need a search by vector.
+const (
+	similarityName = "similarity"
+	minSimilarity  = "min_similarity"
+)
+
+// checkEnv is the Env for checking the settings of a stage. The stage runs on an empty ranking.
+var checkEnv = rank.Env{Facts: struct{ rank.Facts }{}, Now: time.Unix(0, 0)}
+
+// stage reads a stage of kind k with the settings n. For a disabled stage, it returns nil.
+func (d *decoder) stage(k *kind, n *node) *Step {
+	args := d.settings(k, n)
+	if least := args.get(minSimilarity); least.node != nil && !least.node.isNumber(0) && d.needy == nil {
+		d.needy = least.node.errorf("%s.%s needs a vector branch, to know how similar documents are: "+
+			"the profile has none", k.name, minSimilarity)
+	}
+	if args.number(whenOption.Name) == 0 {
+		return nil
+	}
+	stage := k.stage(args)
+	// Some numbers depend on each other (low below high). The stage checks them when it runs on an empty ranking.
+	if _, err := stage.Apply(nil, checkEnv); err != nil {
+		err = n.errorf("%s", strings.TrimPrefix(err.Error(), sheaf.ErrInvalid.Error()+": "))
+		if k.pairs {
+			err = together{err}
+		}
+		check(err)
+	}
+	step := &Step{Name: k.name, Text: k.text(args), Stage: stage, Most: math.MaxInt, Drops: k.drops, cuts: k.cuts,
+		dated: k.dated}
+	if k.most != nil {
+		step.Most = k.most(args)
+		step.Drops = step.Drops || step.Most < math.MaxInt
+	}
+	return step
+}
+
+// settings reads the settings of a stage, a fusion or another part of kind k. n is a mapping of settings, a single
+// value for the setting k.short, or null.
+func (d *decoder) settings(k *kind, n *node) arguments {
 	given := n
 	if n.kind == nodeScalar || n.kind == nodeList {
 		if k.short == "" {
@@ -324,22 +404,21 @@ func (d *decoder) step(k *kind, n *node) *step {
 		given = &short
 	}
 	options := k.allOptions()
-	given.onlyKeys(k.name, namesOf(options)...)
+	if !d.checked {
+		given.onlyKeys(k.name, namesOf(options)...)
+	}
 	for _, o := range options {
-		if given.get(o.Name) == nil && o.Default == "" {
+		if o.Default == "" && given.get(o.Name) == nil {
 			n.fail("%s needs %s: %s, %s", k.name, o.Name, o.About, o.domain())
 		}
 	}
-	return &step{kind: k, node: n, settings: d.settings(options, given, k.name)}
-}
-
-// settings reads the values of options from the mapping n. owner is the name of the stage or branch, for errors.
-func (d *decoder) settings(options []*Option, n *node, owner string) []setting {
-	out := make([]setting, len(options))
-	for i, o := range options {
-		out[i] = d.setting(o, n, owner+"."+o.Name)
+	d.note(k.name)
+	args := d.arguments(options, given, k.name)
+	d.note("\n")
+	if d.digest != nil && given != n {
+		n.parsed = given.pairs[0].value.parsed
 	}
-	return out
+	return args
 }
 
 func namesOf(options []*Option) []string {
@@ -348,80 +427,4 @@ func namesOf(options []*Option) []string {
 		names[i] = o.Name
 	}
 	return names
-}
-
-// These are names of a stage and an option that [Profile.checkNeeds] looks for.
-const (
-	similarityName = "similarity"
-	minSimilarity  = "min_similarity"
-)
-
-// checkNeeds returns an error if a stage needs a search by vector and the profile has none.
-func (p *Profile) checkNeeds() error {
-	phases := []*phase{&p.main}
-	if p.candidates != nil {
-		phases = append(phases, p.candidates)
-	}
-	isVector := func(b branch) bool { return b.retrieve == RetrieveVector }
-	meaning := slices.ContainsFunc(phases, func(ph *phase) bool { return slices.ContainsFunc(ph.branches, isVector) })
-	for _, ph := range phases {
-		for _, b := range ph.branches {
-			if err := checkSteps(b.steps, isVector(b), meaning); err != nil {
-				return err
-			}
-		}
-		if err := checkSteps(ph.steps, ph.cosines(), meaning); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// cosines reports whether the stages after the fusion get cosines as scores. This is so for a single vector branch
-// whose scores neither its stages nor the fusion change.
-func (ph *phase) cosines() bool {
-	changes := func(s step) bool { return !s.kind.keeps }
-	if len(ph.branches) != 1 || ph.branches[0].retrieve != RetrieveVector ||
-		slices.ContainsFunc(ph.branches[0].steps, changes) {
-		return false
-	}
-	fuse := func(name string) string {
-		s := find(ph.fuse.settings, name)
-		return cmp.Or(s.text, s.option.Default)
-	}
-	if fuse("direct") == "true" {
-		return true
-	}
-	weight := find(ph.branches[0].settings, "weight")
-	weighted := weight.node != nil && !weight.isNumber(1)
-	return fuse("method") == "scores" && fuse("norm") == "none" &&
-		(fuse("mean") == "arithmetic" || fuse("mean") == "sum" && !weighted)
-}
-
-func find(settings []setting, name string) *setting {
-	for i := range settings {
-		if settings[i].option.Name == name {
-			return &settings[i]
-		}
-	}
-	return nil
-}
-
-// checkSteps returns an error if a stage needs scores or a branch that it does not get. cosines says that the scores
-// before the first step are cosines. meaning says that the profile has a vector branch.
-func checkSteps(steps []step, cosines, meaning bool) error {
-	for i := range steps {
-		s := &steps[i]
-		if s.kind.name == similarityName && !cosines {
-			return s.node.errorf("%s needs the cosines of a vector branch: write it into the then of one, "+
-				"before what changes scores", similarityName)
-		}
-		cosines = cosines && s.kind.keeps
-		set := find(s.settings, minSimilarity)
-		if set != nil && set.node != nil && !set.isNumber(0) && !meaning {
-			return set.node.errorf("%s needs a vector branch, to know how similar documents are: "+
-				"the profile has none", set.where)
-		}
-	}
-	return nil
 }

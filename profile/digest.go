@@ -2,16 +2,12 @@ package profile
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-
-	"sheaf"
 )
 
 // Digest returns a hash of everything in a profile that changes rankings. Profiles with the same digest give the same
@@ -45,83 +41,25 @@ func (p *Profile) isText(text []byte) bool {
 	return err == nil && p.Extends == "" && bytes.Equal(own, text)
 }
 
-// compute returns the digest of p.
-func (p *Profile) compute() string {
-	var b strings.Builder
+// note adds texts to the digest, if there is one.
+func (d *decoder) note(texts ...string) {
+	if d.digest != nil {
+		for _, text := range texts {
+			d.digest.WriteString(text)
+		}
+	}
+}
+
+// startDigest returns the beginning of the digest's content: the parameters. Making a plan adds the rest.
+func (p *Profile) startDigest() *strings.Builder {
 	var params []string
 	for i := range p.Parameters {
 		params = append(params, fmt.Sprintf("%s=%q\n", p.Parameters[i].Name, plainNumber(p.Parameters[i].Default)))
 	}
 	slices.Sort(params)
-	for _, param := range params {
-		b.WriteString(param)
-	}
-	for _, s := range []*step{p.expand, p.scan} {
-		s.digest(&b)
-	}
-	p.candidates.digest(&b)
-	p.main.digest(&b)
-	sum := sha256.Sum256([]byte(b.String()))
-	return hex.EncodeToString(sum[:16])
-}
-
-func (ph *phase) digest(b *strings.Builder) {
-	if ph == nil {
-		b.WriteString("no phase\n")
-		return
-	}
-	for i := range ph.branches {
-		br := &ph.branches[i]
-		fmt.Fprintf(b, "branch %q %s", br.name, br.retrieve)
-		digestSettings(b, br.settings)
-		for _, name := range sheaf.Fields {
-			for j := range br.fields {
-				if br.fields[j].name == name {
-					fmt.Fprintf(b, " field %q", name)
-					br.fields[j].weight.digest(b)
-				}
-			}
-		}
-		b.WriteByte('\n')
-		for j := range br.steps {
-			br.steps[j].digest(b)
-		}
-	}
-	ph.fuse.digest(b)
-	for i := range ph.steps {
-		ph.steps[i].digest(b)
-	}
-	if ph.limit != nil {
-		ph.limit.digest(b)
-	}
-}
-
-func (s *step) digest(b *strings.Builder) {
-	if s == nil {
-		b.WriteString("no step\n")
-		return
-	}
-	b.WriteString(s.kind.name)
-	digestSettings(b, s.settings)
-	b.WriteByte('\n')
-}
-
-func digestSettings(b *strings.Builder, settings []setting) {
-	for i := range settings {
-		settings[i].digest(b)
-	}
-}
-
-func (s *setting) digest(b *strings.Builder) {
-	name := ""
-	if s.option != nil {
-		name = s.option.Name
-	}
-	if s.number != nil {
-		fmt.Fprintf(b, " %s=%q", name, plainNumber(s.number.source))
-		return
-	}
-	fmt.Fprintf(b, " %s=%q%q", name, s.text, s.texts)
+	b := &strings.Builder{}
+	b.WriteString(strings.Join(params, ""))
+	return b
 }
 
 // plainNumber returns text in the shortest form if it is a number, and unchanged if it is not.

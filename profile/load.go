@@ -1,7 +1,9 @@
 package profile
 
 import (
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -181,32 +183,30 @@ func Parse(file string, text []byte, find Source) (*Profile, error) {
 	if find == nil {
 		find = In()
 	}
-	p, err := attempt(func() *Profile { return (&decoder{}).profile(resolve(parseYAML(file, text), find, nil)) })
+	p, err := attempt(func() *Profile { return readProfile(resolve(parseYAML(file, text), find, nil)) })
 	if err != nil {
 		return nil, err
 	}
-	if err := p.try(); err != nil {
-		return nil, err
-	}
-	p.digest, p.unchanged = p.compute(), p.isText(text)
-	return p, nil
-}
-
-// try checks the numbers of the profile for queries with several limits, because numbers may depend on the limit.
-func (p *Profile) try() error {
 	standard, most, err := p.limit(nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if standard > most {
-		return p.limits.node.errorf("limits.default is %d, above limits.max, which is %d", standard, most)
+		return nil, p.node.get(limitOptions.name).errorf("limits.default is %d, above limits.max, which is %d", standard, most)
 	}
-	for _, limit := range []int{1, 10, 100} {
-		if _, err := p.Plan(min(limit, most), nil); err != nil {
-			return err
+	digest := p.startDigest()
+	for i, limit := range []int{1, 10, 100} { // numbers may depend on the limit
+		d := &decoder{}
+		if i == 0 {
+			d.digest = digest
+		}
+		if _, err := p.plan(d, min(limit, most), nil); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	sum := sha256.Sum256([]byte(digest.String()))
+	p.digest, p.unchanged = hex.EncodeToString(sum[:16]), p.isText(text)
+	return p, nil
 }
 
 // resolve merges n with the profile that n extends. above has the names of the profiles that extend n, to find cycles.

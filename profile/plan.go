@@ -5,14 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"sheaf"
-	"sheaf/rank"
 )
 
 // MaxLimit is the largest limit of a query.
@@ -25,49 +22,67 @@ func (p *Profile) Plan(limit int, set map[string]string) (*Plan, error) {
 	if limit < 1 || limit > MaxLimit {
 		return nil, sheaf.Invalidf("limit is %d: must be within 1..%d", limit, MaxLimit)
 	}
-	v, err := attempt(func() values { return p.values(limit, set) })
-	if err != nil {
-		return nil, err
-	}
-	if _, most, err := p.limit(set); err != nil {
-		return nil, err
-	} else if limit > most {
-		return nil, sheaf.Invalidf("limit is %d: profile %s allows 1..%d", limit, p.Name, most)
-	}
-	plan := &Plan{Profile: p, Limit: limit, Values: map[string]string{}}
-	for name, x := range v.numbers {
-		if name != limitName {
-			plan.Values[name] = plain(x)
-		}
-	}
-	maps.Copy(plan.Values, v.choices)
-	phase := func(ph *phase) *Phase {
-		out, err := attempt(func() *Phase { return ph.plan(v) })
-		check(withParameters(err, set))
-		return out
-	}
+	return p.plan(&decoder{checked: true}, limit, set)
+}
+
+// plan is Plan with a new decoder.
+func (p *Profile) plan(d *decoder, limit int, set map[string]string) (*Plan, error) {
 	return attempt(func() *Plan {
-		p.planSources(plan, v)
-		if p.candidates != nil {
-			plan.Candidates = phase(p.candidates)
-			plan.Candidates.Limit = compute([]setting{*p.candidates.limit}, v).integer(phaseLimit.Name)
+		d.params, d.values = p.Parameters, p.values(limit, set)
+		_, most, err := p.limit(set)
+		if err == nil && limit > most {
+			err = sheaf.Invalidf("limit is %d: profile %s allows 1..%d", limit, p.Name, most)
 		}
-		plan.Main = *phase(&p.main)
+		check(err)
+		plan := &Plan{Profile: p, Limit: limit, Values: map[string]string{}}
+		for name, x := range d.values.numbers {
+			if name != limitName {
+				plan.Values[name] = plain(x)
+			}
+		}
+		maps.Copy(plan.Values, d.values.choices)
+		d.sources(plan, p.node)
+		phase := func(n *node) *Phase {
+			out, err := attempt(func() *Phase { return d.phase(n) })
+			check(withParameters(err, set))
+			return out
+		}
+		if first := p.node.get("candidates"); first != nil && !p.Scans() {
+			first.want(nodeMapping, "candidates")
+			first.onlyKeys("candidates", phaseKeys...)
+			plan.Candidates = phase(first)
+			plan.Candidates.Limit = int(d.argument(phaseLimit, first, "candidates.").number)
+		} else {
+			d.note("no phase\n")
+		}
+		plan.Main = *phase(p.node)
+		if !d.meaning {
+			check(d.needy)
+		}
 		return plan
 	})
 }
 
-// planSources computes the parts before the branches in plan: the expansion of the query and the scan of files.
-func (p *Profile) planSources(plan *Plan, v values) {
-	if p.expand != nil {
-		args := compute(p.expand.settings, v)
-		if args.number(whenOption.Name) != 0 {
-			plan.Expand = &Expand{Variants: args.integer("variants"), Passage: args.flag("passage"),
-				AllWords: args.flag("all_words"), Timeout: seconds(args.number("timeout"))}
+// sources reads the parts before the branches into plan: the expansion of the query and the scan of files.
+func (d *decoder) sources(plan *Plan, n *node) {
+	part := func(k *kind, n *node) arguments {
+		if n == nil {
+			d.note("no step\n")
+			return nil
 		}
+		return d.settings(k, n)
 	}
-	if p.scan != nil {
-		args := compute(p.scan.settings, v)
+	if args := part(&expand, n.get(expand.name)); args.number(whenOption.Name) != 0 {
+		plan.Expand = &Expand{Variants: args.integer("variants"), Passage: args.flag("passage"),
+			AllWords: args.flag("all_words"), Timeout: seconds(args.number("timeout"))}
+	}
+	var files *node
+	if plan.Profile.Scans() {
+		first := n.get("candidates")
+		first.onlyKeys("candidates that are scanned", scan.name)
+		files = first.get(scan.name)
+	}
+	if args := part(&scan, files); args != nil {
 		plan.Scan = &Scan{Files: args.integer("files"), ChunkChars: args.integer("chunk_chars"),
 			MaxVectors: args.integer("max_vectors"), ListValues: args.integer("list_values"),
 			FrontmatterDepth: args.integer("frontmatter_depth"),
@@ -78,10 +93,13 @@ func (p *Profile) planSources(plan *Plan, v values) {
 // limit returns how many results a query with these parameters gets. standard is the default number, or 0 without a
 // default. most is the largest number that the profile allows.
 func (p *Profile) limit(set map[string]string) (standard, most int, err error) {
-	if p.limits == nil {
+	n := p.node.get(limitOptions.name)
+	if n == nil {
 		return 0, MaxLimit, nil
 	}
-	args, err := attempt(func() arguments { return compute(p.limits.settings, p.values(1, set)) })
+	args, err := attempt(func() arguments {
+		return (&decoder{params: p.Parameters, values: p.values(1, set)}).settings(&limitOptions, n)
+	})
 	return args.integer("default"), args.integer("max"), err
 }
 
@@ -102,7 +120,10 @@ func (p *Profile) DefaultLimit(set map[string]string) int {
 }
 
 // Scans reports whether the profile finds its candidates in files. It then needs no index.
-func (p *Profile) Scans() bool { return p.scan != nil }
+func (p *Profile) Scans() bool {
+	first := p.node.get("candidates")
+	return first != nil && first.get(scan.name) != nil
+}
 
 // withParameters adds the parameters of the query to an error, because they may be its cause.
 func withParameters(err error, set map[string]string) error {
@@ -214,11 +235,10 @@ func (param *Parameter) bind(p *Profile, set map[string]string, v values) {
 		return
 	}
 	if !given {
-		s := setting{option: o, node: param.node, where: "the default of parameter " + param.Name, number: param.number}
-		arg, err := s.compute(v)
-		check(err)
-		v.numbers[param.Name] = arg.number
-		param.reaches(p, arg.number, v, len(set) == 0)
+		arg := argument{option: o, node: param.node, where: "the default of parameter " + param.Name, parsed: o.parsed}
+		x := (&decoder{values: v}).compute(arg).number
+		v.numbers[param.Name] = x
+		param.reaches(p, x, v, len(set) == 0)
 		return
 	}
 	x, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
@@ -269,127 +289,4 @@ func (ph *Phase) onlyBranch() *Branch {
 		only = &ph.Branches[i]
 	}
 	return only
-}
-
-func (ph *phase) plan(v values) *Phase {
-	out := &Phase{}
-	var total float64
-	for i := range ph.branches {
-		b := ph.branches[i].plan(v)
-		total += b.Weight
-		out.Branches = append(out.Branches, b)
-	}
-	if total == 0 {
-		check(together{ph.weightNode().errorf("the weights of all branches are 0: at least one must be above 0")})
-	}
-	args := compute(ph.fuse.settings, v)
-	out.Fusion, out.FusionText = ph.fuse.kind.fusion(args), ph.fuse.text(args)
-	out.Complete = args.flag("complete")
-	if only := out.onlyBranch(); only != nil && args.flag("direct") {
-		out.Fusion = rank.Scores{Norm: rank.NormNone, Mean: rank.MeanArithmetic}
-		out.FusionText = "the scores of " + only.Name
-	}
-	out.Then = planSteps(ph.steps, v)
-	return out
-}
-
-// weightNode returns the position in the file of the first weight of a branch. If no branch gives a weight, weightNode
-// returns the position of the phase.
-func (ph *phase) weightNode() *node {
-	for i := range ph.branches {
-		for _, s := range ph.branches[i].settings {
-			if s.option.Name == "weight" && s.node != nil {
-				return s.node
-			}
-		}
-	}
-	return ph.node
-}
-
-func (b *branch) plan(v values) Branch {
-	args := compute(b.settings, v)
-	out := Branch{Name: b.name, Retrieve: b.retrieve, Limit: args.integer("limit"), Weight: args.number("weight"),
-		AtLeast: args.text("at_least")}
-	if b.retrieve == RetrieveVector {
-		out.Vector = &VectorBranch{Field: args.text("field"), Candidates: args.integer("candidates")}
-	} else {
-		out.Text = &TextBranch{Combine: args.text("combine"), TieBreaker: args.number("tie_breaker"),
-			Statistics: args.text("statistics"), K1: args.number("k1"), B: args.number("b"), Fields: b.weights(v)}
-	}
-	out.Then = planSteps(b.steps, v)
-	return out
-}
-
-// weights returns the fields of a text branch that have a weight above 0, in the order of sheaf.Fields. If there is
-// none, weights panics with a fault.
-func (b *branch) weights(v values) []Field {
-	var out []Field
-	for _, f := range b.fields {
-		if w := compute([]setting{f.weight}, v)[0].number; w > 0 {
-			out = append(out, Field{f.name, w})
-		}
-	}
-	if len(out) == 0 {
-		at := b.node
-		if b.fields[0].weight.node != nil {
-			at = b.fields[0].weight.node
-		}
-		at.fail("the weights of all fields of branch %s are 0: at least one must be above 0", b.name)
-	}
-	order := func(f Field) int { return slices.Index(sheaf.Fields[:], f.Name) }
-	slices.SortStableFunc(out, func(x, y Field) int { return order(x) - order(y) })
-	return out
-}
-
-// checkEnv is the Env for checking the settings of a stage. The stage runs on an empty ranking.
-var checkEnv = rank.Env{Facts: struct{ rank.Facts }{}, Now: time.Unix(0, 0)}
-
-func planSteps(steps []step, v values) []Step {
-	var out []Step
-	for i := range steps {
-		args := compute(steps[i].settings, v)
-		if args.number(whenOption.Name) == 0 {
-			continue
-		}
-		k := steps[i].kind
-		stage := k.stage(args)
-		// Some numbers depend on each other (low below high). The stage checks them when it runs on an empty ranking.
-		if _, err := stage.Apply(nil, checkEnv); err != nil {
-			err = steps[i].node.errorf("%s", strings.TrimPrefix(err.Error(), sheaf.ErrInvalid.Error()+": "))
-			if k.pairs {
-				err = together{err}
-			}
-			check(err)
-		}
-		step := Step{Name: k.name, Text: steps[i].text(args), Stage: stage, Most: math.MaxInt, Drops: k.drops,
-			cuts: k.cuts, dated: k.dated}
-		if k.most != nil {
-			step.Most = k.most(args)
-			step.Drops = step.Drops || step.Most < math.MaxInt
-		}
-		out = append(out, step)
-	}
-	return out
-}
-
-// text returns a step as a profile would write it. It omits settings that the profile does not give.
-func (s *step) text(args arguments) string {
-	var parts []string
-	for i := range s.settings {
-		set := &s.settings[i]
-		if set.node == nil || set.option == whenOption || set.option.Name == pushDownName {
-			continue
-		}
-		value := set.String()
-		if arg := args[i]; set.number != nil {
-			value = plain(arg.number)
-		} else if set.option.kind == typeChoice {
-			value = arg.text
-		}
-		parts = append(parts, set.option.Name+": "+value)
-	}
-	if len(parts) == 0 {
-		return s.kind.name
-	}
-	return s.kind.name + ": {" + strings.Join(parts, ", ") + "}"
 }

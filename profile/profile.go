@@ -25,15 +25,10 @@ type Profile struct {
 	// Parameters are the numbers and words that a query may set, in file order.
 	Parameters []Parameter
 
-	sources
-	candidates *phase // nil for none
-	main       phase
-	digest     string
-	unchanged  bool // an unchanged built-in profile
+	node      *node // the file, merged with the profiles that it extends
+	digest    string
+	unchanged bool // an unchanged built-in profile
 }
-
-// sources are the parts of a profile that come before the branches. A missing part is nil.
-type sources struct{ limits, expand, scan *step }
 
 // Parameter is a number or a word in a profile. A query may set it.
 type Parameter struct {
@@ -42,45 +37,8 @@ type Parameter struct {
 	// AtLeast, if not "", is an expression for one more lower bound. It may use limit and earlier parameters.
 	AtLeast string
 
-	parsed
-}
-
-// parsed has the default and the lower bound of a parameter, parsed as expressions. node is the position of the default
-// in the file.
-type parsed struct {
-	number, atLeast *expression
-	node            *node
-}
-
-// phase has branches, their fusion, and the stages after the fusion. Every profile has a main phase. It may also have a
-// first phase, and the main phase then searches only the hits of the first phase.
-type phase struct {
-	branches []branch
-	fuse     *step
-	steps    []step
-	limit    *setting // of the first phase
-	node     *node
-}
-
-type branch struct {
-	name     string
-	retrieve Retrieve
-	settings []setting
-	fields   []fieldSetting
-	steps    []step
-	node     *node
-}
-
-type fieldSetting struct {
-	name   string
-	weight setting
-}
-
-// step is one stage of a profile with its settings.
-type step struct {
-	kind     *kind
-	settings []setting
-	node     *node
+	atLeast *expression
+	node    *node // the position of the default in the file
 }
 
 // Retrieve says how a branch finds chunks.

@@ -34,6 +34,8 @@ type Option struct {
 	OneOf []string
 	// constants lists the words in the order of the constants of package rank. OneOf may omit some of them.
 	constants []string
+	// parsed is the default of a number as an expression.
+	parsed *expression
 }
 
 // Number reports whether the value is a number within Min..Max, or an expression for such a number.
@@ -79,75 +81,98 @@ func plain(v float64) string {
 	return strconv.FormatFloat(v, 'g', 12, 64)
 }
 
-// setting is an option with the value that a profile gives it. The value is not computed yet.
-type setting struct {
+// argument is the value of an option, for one query.
+type argument struct {
 	option *Option
 	node   *node  // its position in the file; nil for a default
-	where  string // names the option for people, as "elbow.ratio"
-	number *expression
-	text   string // as in the file, or the default; "$name" means the word of the parameter name
+	where  string // names the option for people. If it ends with a dot, the option's own name follows
+	parsed *expression
+	number float64 // the value of parsed
+	text   string
+	choice int // the index of text among the choices of its option
 	texts  []string
 }
 
-// setting reads option o from the mapping n, or uses the default if n lacks o. where names the setting in errors.
-func (d *decoder) setting(o *Option, n *node, where string) setting {
-	if value := n.get(o.Name); value != nil {
-		return d.value(o, value, where)
+// arguments are the values of all options of a stage, a fusion or a branch.
+type arguments []argument
+
+// arguments reads the values of options from the mapping n, and computes them. owner is the name of the stage or
+// branch, for errors.
+func (d *decoder) arguments(options []*Option, n *node, owner string) arguments {
+	out := make(arguments, len(options))
+	where := owner + "."
+	for i, o := range options {
+		out[i] = d.argument(o, n, where)
 	}
-	s := setting{option: o, where: where, text: o.Default}
-	if o.Number() {
-		e, err := parseExpression(o.Default)
-		if err != nil {
-			panic(fmt.Sprintf("profile: default of %s: %v", where, err)) // the table is wrong
-		}
-		s.number = e
-	}
-	return s
+	return out
 }
 
-func (d *decoder) value(o *Option, n *node, where string) setting {
-	s := setting{option: o, node: n, where: where, text: n.text}
+// argument reads the value of option o from the mapping n, or uses the default if n lacks o. It computes the value. For
+// where, see the type argument.
+func (d *decoder) argument(o *Option, n *node, where string) argument {
+	if value := n.get(o.Name); value != nil {
+		return d.compute(d.value(o, value, where))
+	}
+	return d.compute(argument{option: o, where: where, text: o.Default, parsed: o.parsed})
+}
+
+// named returns the name of o for people. For where, see the type argument.
+func (o *Option) named(where string) string {
+	if strings.HasSuffix(where, ".") {
+		return where + o.Name
+	}
+	return where
+}
+
+// value reads the value of option o from n, without computing it. For where, see the type argument.
+func (d *decoder) value(o *Option, n *node, where string) argument {
+	a := argument{option: o, node: n, where: where, text: n.text}
 	if o.kind == typeTexts {
 		items := []node{*n}
 		if n.kind == nodeList {
 			items = n.items
 		}
 		for i := range items {
-			items[i].want(nodeScalar, where)
-			s.texts = append(s.texts, items[i].text)
+			items[i].want(nodeScalar, o.named(where))
+			a.texts = append(a.texts, items[i].text)
 		}
-		return s
+		return a
 	}
 	if n.kind != nodeScalar {
-		n.fail("%s must be %s, and is %s", where, o.domain(), n.kind)
+		n.fail("%s must be %s, and is %s", o.named(where), o.domain(), n.kind)
 	}
 	switch o.kind {
 	case typeNumber, typeInteger:
-		s.number = d.expression(&s)
+		if a.parsed = n.parsed; a.parsed == nil {
+			a.parsed = d.expression(o, n, where)
+		}
+		if d.digest != nil {
+			n.parsed = a.parsed
+		}
 	case typeBool:
 		if n.text != "true" && n.text != "false" {
-			n.fail("%s is %q: must be true or false", where, n.text)
+			n.fail("%s is %q: must be true or false", o.named(where), n.text)
 		}
 	case typeChoice:
 		if name, ok := strings.CutPrefix(n.text, "$"); ok {
-			d.choiceParameter(&s, name)
+			d.choiceParameter(o, n, where, name)
 		} else if !slices.Contains(o.OneOf, n.text) {
-			check(n.unknown("value of "+where, o.OneOf))
+			check(n.unknown("value of "+o.named(where), o.OneOf))
 		}
 	}
-	return s
+	return a
 }
 
-// expression parses the value of a setting as an expression, and checks the names in it.
-func (d *decoder) expression(s *setting) *expression {
-	e, err := parseExpression(s.text)
+// expression parses the value n of an option as an expression, and checks the names in it.
+func (d *decoder) expression(o *Option, n *node, where string) *expression {
+	e, err := parseExpression(n.text)
 	if err != nil {
-		s.node.fail("%s is %q: must be %s or an expression: %v", s.where, s.text, s.option.domain(), err)
+		n.fail("%s is %q: must be %s or an expression: %v", o.named(where), n.text, o.domain(), err)
 	}
 	known := append([]string{limitName}, d.parameterNames(false)...)
 	for _, name := range e.names() {
 		if !slices.Contains(known, name) {
-			check(s.node.saying(name).unknown("name in the expression of "+s.where, known))
+			check(n.saying(name).unknown("name in the expression of "+o.named(where), known))
 		}
 	}
 	return e
@@ -164,29 +189,28 @@ func (d *decoder) parameterNames(words bool) (names []string) {
 	return names
 }
 
-// choiceParameter panics with a fault unless the parameter called name can give the setting its value. The setting must
+// choiceParameter panics with a fault unless the parameter called name can give the option its value. The option must
 // allow all words of the parameter.
-func (d *decoder) choiceParameter(s *setting, name string) {
+func (d *decoder) choiceParameter(o *Option, n *node, where, name string) {
 	i := slices.IndexFunc(d.params, func(p Parameter) bool { return p.Name == name })
 	if i < 0 {
-		check(s.node.saying(name).unknown("parameter in "+s.where, d.parameterNames(true)))
+		check(n.saying(name).unknown("parameter in "+o.named(where), d.parameterNames(true)))
 	}
 	if len(d.params[i].OneOf) == 0 {
-		s.node.fail("%s takes its value from parameter %s, which is a number: must be %s",
-			s.where, name, s.option.domain())
+		n.fail("%s takes its value from parameter %s, which is a number: must be %s", o.named(where), name, o.domain())
 	}
 	for _, word := range d.params[i].OneOf {
-		if !slices.Contains(s.option.OneOf, word) {
-			s.node.fail("%s takes its value from parameter %s, which may be %q: must be %s",
-				s.where, name, word, s.option.domain())
+		if !slices.Contains(o.OneOf, word) {
+			n.fail("%s takes its value from parameter %s, which may be %q: must be %s",
+				o.named(where), name, word, o.domain())
 		}
 	}
 }
 
-// isNumber reports whether the file has this number, not an expression, as the value of s. s.node must not be nil.
-func (s *setting) isNumber(number float64) bool {
-	n, err := strconv.ParseFloat(s.node.text, 64)
-	return err == nil && n == number
+// isNumber reports whether the text of n is this number, not an expression.
+func (n *node) isNumber(number float64) bool {
+	x, err := strconv.ParseFloat(n.text, 64)
+	return err == nil && x == number
 }
 
 // values has the values of the parameters and the limit of a query.
@@ -195,21 +219,10 @@ type values struct {
 	choices map[string]string
 }
 
-// arguments are the settings of one stage with their computed values.
-type arguments []argument
-
-type argument struct {
-	name   string
-	number float64
-	text   string
-	choice int // the index of text among the choices of its option
-	texts  []string
-}
-
 // get returns the argument called name. Without such an argument, it returns the zero value.
 func (a arguments) get(name string) argument {
 	for i := range a {
-		if a[i].name == name {
+		if a[i].option.Name == name {
 			return a[i]
 		}
 	}
@@ -223,51 +236,79 @@ func (a arguments) choice(name string) int     { return a.get(name).choice }
 func (a arguments) texts(name string) []string { return a.get(name).texts }
 func (a arguments) flag(name string) bool      { return a.text(name) == "true" }
 
-// compute computes and checks the values of all settings. For a wrong value, it panics with a fault.
-func compute(settings []setting, v values) arguments {
-	out := make(arguments, len(settings))
-	for i := range settings {
-		arg, err := settings[i].compute(v)
-		check(err)
-		out[i] = arg
+// written returns the text of an argument as in the file, or its default.
+func (a arguments) written(name string) string {
+	arg := a.get(name)
+	if arg.node != nil {
+		return arg.node.text
 	}
-	return out
+	return arg.option.Default
 }
 
-func (s *setting) compute(v values) (argument, error) {
-	o := s.option
-	arg := argument{name: o.Name, text: s.text, texts: s.texts}
-	if name, ok := strings.CutPrefix(s.text, "$"); ok && o.kind == typeChoice {
-		arg.text = v.choices[name]
+// compute computes and checks the value of an argument. For a wrong value, it panics with a fault.
+func (d *decoder) compute(a argument) argument {
+	o := a.option
+	switch {
+	case d.digest == nil:
+	case a.parsed != nil:
+		fmt.Fprintf(d.digest, " %s=%q", o.Name, plainNumber(a.parsed.source))
+	default:
+		fmt.Fprintf(d.digest, " %s=%q%q", o.Name, a.text, a.texts)
 	}
-	arg.choice = slices.Index(o.constants, arg.text)
-	if s.number == nil {
-		return arg, nil
+	if name, ok := strings.CutPrefix(a.text, "$"); ok && o.kind == typeChoice {
+		a.text = d.values.choices[name]
 	}
-	x := s.number.value(v.numbers)
-	arg.number = x
-	if x >= o.Min && x <= o.Max && (o.kind != typeInteger || x == math.Trunc(x)) {
-		return arg, nil
+	a.choice = slices.Index(o.constants, a.text)
+	if a.parsed == nil {
+		return a
 	}
-	written := s.number.source
-	if written != plain(x) {
-		written += ", which is " + plain(x)
+	if limit := d.values.numbers[limitName]; (limit < 1 || limit > MaxLimit) &&
+		slices.Contains(a.parsed.names(), limitName) {
+		a.fail("%s counts on limit, which is %v: must be within 1..%d", o.named(a.where), limit, MaxLimit)
 	}
-	return arg, s.errorf("%s is %s: must be %s", s.where, written, o.domain())
+	a.number = a.parsed.value(d.values.numbers)
+	if a.number < o.Min || a.number > o.Max || a.number != a.number ||
+		o.kind == typeInteger && a.number != math.Trunc(a.number) {
+		written := a.parsed.source
+		if written != plain(a.number) {
+			written += ", which is " + plain(a.number)
+		}
+		a.fail("%s is %s: must be %s", o.named(a.where), written, o.domain())
+	}
+	return a
 }
 
-func (s *setting) errorf(format string, args ...any) error {
-	n := s.node
+// fail panics with a fault at the position of a.
+func (a *argument) fail(format string, args ...any) {
+	n := a.node
 	if n == nil {
 		n = &node{file: "default", line: 1, col: 1}
 	}
-	return n.errorf(format, args...)
+	n.fail(format, args...)
 }
 
-// String writes the setting in the form that a profile has.
-func (s *setting) String() string {
-	if s.option.kind == typeTexts {
-		return "[" + strings.Join(s.texts, ", ") + "]"
+// String writes the argument in the form that a profile has, with its number instead of an expression.
+func (a *argument) String() string {
+	switch {
+	case a.option.kind == typeTexts:
+		return "[" + strings.Join(a.texts, ", ") + "]"
+	case a.parsed != nil:
+		return plain(a.number)
 	}
-	return s.text
+	return a.text
+}
+
+// text returns a stage or fusion with its arguments as a profile would write it. It omits settings that the profile
+// does not give.
+func (k *kind) text(args arguments) string {
+	var parts []string
+	for i := range args {
+		if o := args[i].option; args[i].node != nil && o != whenOption && o.Name != pushDownName {
+			parts = append(parts, o.Name+": "+args[i].String())
+		}
+	}
+	if len(parts) == 0 {
+		return k.name
+	}
+	return k.name + ": {" + strings.Join(parts, ", ") + "}"
 }

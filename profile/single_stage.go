@@ -63,18 +63,14 @@ func NewStage(name string, set map[string]string, limit int, called string) (Ste
 	if k == nil {
 		return Step{}, unknownStage(name, Stages())
 	}
-	s, v, err := single(k, "stage "+name, called, set, limit)
+	step, err := attempt(func() *Step { return alone(limit).stage(k, settingsNode(k, "stage "+name, called, set)) })
 	if err != nil {
 		return Step{}, err
 	}
-	steps, err := attempt(func() []Step { return planSteps([]step{*s}, v) })
-	if err != nil {
-		return Step{}, err
-	}
-	if len(steps) == 0 { // "when" disables the stage: every hit stays
+	if step == nil { // "when" disables the stage: every hit stays
 		return Step{Name: name, Text: name + ": {when: 0}", Stage: rank.Top{N: math.MaxInt}, Most: math.MaxInt}, nil
 	}
-	return steps[0], nil
+	return *step, nil
 }
 
 // NewRunStage is [NewStage] for rankings of other systems. Such a ranking has only the IDs of chunks. If the stage
@@ -97,32 +93,16 @@ func NewRunStage(name string, set map[string]string, limit int) (Step, error) {
 
 // NewFusion returns a fusion for rankings of other systems. The arguments have the same meaning as in NewStage.
 func NewFusion(set map[string]string, limit int, called string) (rank.Fusion, error) {
-	s, v, err := single(&runFusion, "fuse", called, set, limit)
-	if err != nil {
-		return nil, err
-	}
-	return attempt(func() rank.Fusion { return runFusion.fusion(compute(s.settings, v)) })
+	return attempt(func() rank.Fusion {
+		return runFusion.fusion(alone(limit).settings(&runFusion, settingsNode(&runFusion, "fuse", called, set)))
+	})
 }
 
-// single reads one stage or fusion from set. what names the stage or fusion in errors; called is as in [NewStage].
-// single also returns the values for expressions, which can use only the name limit.
-func single(k *kind, what, called string, set map[string]string, limit int) (*step, values, error) {
-	s, err := attempt(func() *step { return (&decoder{}).step(k, settingsNode(k, what, called, set)) })
-	if err != nil {
-		return nil, values{}, err
-	}
-	for i := range s.settings {
-		e := s.settings[i].number
-		if e != nil && (limit < 1 || limit > MaxLimit) && slices.Contains(e.names(), limitName) {
-			return nil, values{}, s.settings[i].errorf("%s counts on limit, which is %d: must be within 1..%d",
-				s.settings[i].where, limit, MaxLimit)
-		}
-	}
-	return s, (&Profile{}).values(limit, nil), nil
-}
+// alone returns a decoder for a stage or fusion outside a profile. Its expressions can use only the name limit.
+func alone(limit int) *decoder { return &decoder{values: (&Profile{}).values(limit, nil)} }
 
-// settingsNode returns set as a mapping node, the form that settings have in a profile. For what and called, see
-// single.
+// settingsNode returns set as a mapping node, the form that settings have in a profile. what names the stage or fusion
+// in errors; called is as in [NewStage].
 func settingsNode(k *kind, what, called string, set map[string]string) *node {
 	n := &node{file: what, kind: nodeMapping}
 	for _, name := range slices.Sorted(maps.Keys(set)) {

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -53,11 +54,22 @@ func (k *kind) allOptions() []*Option {
 }
 
 func number(name, standard string, lo, hi float64, about string) *Option {
-	return &Option{Name: name, kind: typeNumber, Default: standard, Min: lo, Max: hi, About: about}
+	return numeric(Option{Name: name, kind: typeNumber, Default: standard, Min: lo, Max: hi, About: about})
 }
 
 func integer(name, standard string, lo, hi float64, about string) *Option {
-	return &Option{Name: name, kind: typeInteger, Default: standard, Min: lo, Max: hi, About: about}
+	return numeric(Option{Name: name, kind: typeInteger, Default: standard, Min: lo, Max: hi, About: about})
+}
+
+// numeric adds the parsed default to an option whose value is a number.
+func numeric(o Option) *Option {
+	if o.Default != "" {
+		var err error
+		if o.parsed, err = parseExpression(o.Default); err != nil {
+			panic(fmt.Sprintf("profile: default of %s: %v", o.Name, err)) // the table is wrong
+		}
+	}
+	return &o
 }
 
 func choice(name, standard, about string, choices ...string) *Option {

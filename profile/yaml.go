@@ -26,10 +26,11 @@ type node struct {
 	file      string
 	line, col int
 	kind      nodeKind
-	text      string // of a scalar
-	pairs     []pair // of a mapping
-	items     []node // of a list
-	setting   string // the name of the setting, if the value is not from a file
+	text      string      // of a scalar
+	pairs     []pair      // of a mapping
+	items     []node      // of a list
+	setting   string      // the name of the setting, if the value is not from a file
+	parsed    *expression // of a scalar for a number; nil before it was parsed
 }
 
 type nodeKind uint8

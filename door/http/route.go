@@ -39,6 +39,12 @@ type Where struct {
 
 func (w Where) name() string { return w.Collection }
 
+// posted is the input of a request whose body is B.
+type posted[B any] struct {
+	Where
+	Body B
+}
+
 // collectionInput is an input that names a collection, because it embeds Where.
 type collectionInput interface{ name() string }
 

@@ -80,11 +80,6 @@ type RRFBody struct {
 	TopK   int    `json:"top_k" min:"1" max:"1000" default:"10" doc:"How many results to return."`
 }
 
-type rrfPost struct {
-	Where
-	Body RRFBody
-}
-
 // RRFAnswer is the answer of /v1/rrf/search.
 type RRFAnswer struct {
 	Success bool    `json:"success" doc:"Always true."`
@@ -126,7 +121,7 @@ func rrfRoutes() []*route {
 		about: "Each of the two searches gives min(max(5 x top_k, 50), 1000) chunks. Nothing found is 200 with an empty " +
 			"list. When one search fails the other answers, with degraded and warnings. weighted_sum does not use rrf_k, " +
 			"which must be valid all the same. Errors have only the member error."},
-		func(ctx context.Context, c *call, in *rrfPost) (*RRFAnswer, error) {
+		func(ctx context.Context, c *call, in *posted[RRFBody]) (*RRFAnswer, error) {
 			return c.rrf(ctx, in.Body)
 		})
 	r.parseBody = func(a *API, body []byte) (any, error) { return a.bindRRF(body) }

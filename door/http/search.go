@@ -66,11 +66,6 @@ type searchGet struct {
 	SearchBody
 }
 
-type searchPost struct {
-	Where
-	Body SearchBody
-}
-
 // search returns one page of results. With a cursor, it returns the page of the cursor. With an id, it searches for
 // passages similar to the chunk id. Otherwise it searches for the query of q.
 func (c *call) search(ctx context.Context, cursor string, id sheaf.ID, q collection.SearchRequest) (
@@ -126,20 +121,10 @@ type similarGet struct {
 	SimilarBody
 }
 
-type similarPost struct {
-	Where
-	Body SimilarBody
-}
-
 // ExplainBody asks how the results of a search came about.
 type ExplainBody struct {
 	SearchFields
 	Brief bool `json:"brief" doc:"No snippets or arithmetic; of each step only the results and its best five hits."`
-}
-
-type explainPost struct {
-	Where
-	Body ExplainBody
 }
 
 // RankedBody holds the fields of a ranking.
@@ -160,20 +145,10 @@ type AbsenceBody struct {
 	ID sheaf.ID `json:"id" required:"true" pattern:"@id" doc:"The missing chunk or document."`
 }
 
-type absencePost struct {
-	Where
-	Body AbsenceBody
-}
-
 // ChangesBody asks which results move if parameters change.
 type ChangesBody struct {
 	RankedBody
 	Change map[string]Setting `json:"change" required:"true" maxItems:"100" doc:"By name, as GET /v1/profiles lists them."`
-}
-
-type changesPost struct {
-	Where
-	Body ChangesBody
 }
 
 // Moves lists the results of a search that move.
@@ -197,7 +172,7 @@ func searchRoutes() []*route {
 			example: `{"query": "undo a commit", "limit": 5, "parameters": {"meaning": 0.3}, "facets": ["tag"]}`,
 			summary: "Search, with parameters of the profile", about: about, scope: access.ScopeSearch,
 			statuses: []int{422}},
-			func(ctx context.Context, c *call, in *searchPost) (*collection.Answer, error) {
+			func(ctx context.Context, c *call, in *posted[SearchBody]) (*collection.Answer, error) {
 				return c.search(ctx, in.Body.Cursor, "", in.Body.request())
 			}),
 		reading(endpoint{route: "GET /v1/chunks/{id}", id: "chunk", summary: "Read a chunk or a document",
@@ -216,13 +191,13 @@ func searchRoutes() []*route {
 		reading(endpoint{route: "POST /v1/similar", id: "similarPost", example: `{"id": "notes:guides/git.md", ` +
 			`"limit": 5}`, summary: "Find passages like one, with parameters of the profile", scope: access.ScopeSearch,
 			statuses: []int{422}},
-			func(ctx context.Context, c *call, in *similarPost) (*collection.Answer, error) {
+			func(ctx context.Context, c *call, in *posted[SimilarBody]) (*collection.Answer, error) {
 				return c.search(ctx, in.Body.Cursor, in.Body.ID, in.Body.request())
 			}),
 		reading(endpoint{route: "POST /v1/explain", id: "explain", example: `{"query": "undo a commit"}`,
 			summary: "Say how results came about", scope: access.ScopeSearch, statuses: []int{422},
 			about: "The answer to a search with the ranking after every step of the profile and the arithmetic of every score."},
-			func(ctx context.Context, c *call, in *explainPost) (*collection.Explanation, error) {
+			func(ctx context.Context, c *call, in *posted[ExplainBody]) (*collection.Explanation, error) {
 				q := in.Body.request()
 				q.Brief = in.Body.Brief
 				e, err := c.reader.Explain(ctx, q)
@@ -235,13 +210,13 @@ func searchRoutes() []*route {
 		reading(endpoint{route: "POST /v1/explain/absence", id: "explainAbsence",
 			example: `{"query": "undo a commit", "id": "notes:guides/git.md"}`, summary: "Say why a chunk is not among " +
 				"the results", scope: access.ScopeSearch, statuses: []int{422}},
-			func(ctx context.Context, c *call, in *absencePost) (*collection.Absence, error) {
+			func(ctx context.Context, c *call, in *posted[AbsenceBody]) (*collection.Absence, error) {
 				return c.reader.WhyNot(ctx, in.Body.request(), in.Body.ID)
 			}),
 		reading(endpoint{route: "POST /v1/explain/changes", id: "explainChanges",
 			example: `{"query": "undo a commit", "change": {"meaning": 0}}`, summary: "Say which results move when " +
 				"parameters change", scope: access.ScopeSearch, statuses: []int{422}},
-			func(ctx context.Context, c *call, in *changesPost) (*Moves, error) {
+			func(ctx context.Context, c *call, in *posted[ChangesBody]) (*Moves, error) {
 				moves, err := c.reader.WhatIf(ctx, in.Body.request(), settings(in.Body.Change))
 				return &Moves{moves}, err
 			}),

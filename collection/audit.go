@@ -556,8 +556,8 @@ func (t *trial) list() error {
 func (t *trial) whyNot() error {
 	return t.checkByID("why not", func(id sheaf.ID) (any, error) {
 		a, err := t.reader.WhyNot(t.ctx, SearchRequest{Text: t.text}, id)
-		if err == nil && a.degraded {
-			t.lacks(a.warnings...)
+		if err == nil && a.Degraded {
+			t.lacks(a.Warnings...)
 		}
 		return a, err
 	})

@@ -3,6 +3,7 @@ package collection
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -115,15 +116,7 @@ func stepOf(t search.Snapshot, drawn map[sheaf.ID]bool) Step {
 }
 
 // Absence says why a chunk is not among the results. If the chunk is among the results, Absence says at which rank.
-type Absence struct {
-	ID      sheaf.ID `json:"id" doc:"The chunk of the question."`
-	Rank    int      `json:"rank" doc:"The rank among the results; 0 when it is not there."`
-	Inside  sheaf.ID `json:"inside,omitempty" doc:"The result that replaces it."`
-	Reasons []string `json:"reasons" doc:"What each branch found, then the step that removed the chunk."`
-
-	degraded bool // a part of the ranking failed; warnings name it
-	warnings []string
-}
+type Absence = search.Absence
 
 // WhyNot says why the chunk or document id is missing from the results, or at which rank it is. If id is missing or
 // hidden from the caller, the error is sheaf.ErrNotFound. WhyNot ignores Sort, Facets and Count of the request.
@@ -139,11 +132,8 @@ func (r *Reader) WhyNot(ctx context.Context, q SearchRequest, id sheaf.ID) (*Abs
 	switch {
 	case p.profile.Scans() && errors.Is(err, sheaf.ErrNotFound): // with the same text as other missing IDs
 		return nil, notFound(id)
-	case err != nil:
-		return nil, err
 	}
-	return &Absence{ID: a.ID, Rank: a.Rank, Inside: a.Inside, Reasons: orEmpty(a.Reasons), degraded: a.Degraded,
-		warnings: a.Warnings}, nil
+	return a, err
 }
 
 // Move says how the rank of one result changes when the parameters change.
@@ -174,16 +164,35 @@ func (r *Reader) whatIf(ctx context.Context, q SearchRequest, change map[string]
 	if _, err := p.profile.Plan(q.Window, change); err != nil {
 		return nil, answers, inNamed("change", err)
 	}
-	before, after, moves, err := r.Searcher(ctx).WhatIf(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters},
-		change)
-	if err != nil {
-		return nil, answers, err
+	changed := map[string]string{}
+	maps.Copy(changed, q.Parameters)
+	maps.Copy(changed, change)
+	s := r.Searcher(ctx)
+	for i, parameters := range []map[string]string{q.Parameters, changed} {
+		if answers[i], err = s.Search(ctx, parsed, p.profile, search.Options{Parameters: parameters}); err != nil {
+			return nil, answers, err
+		}
 	}
-	out := make([]Move, len(moves))
-	for i, m := range moves {
-		out[i] = Move{m.ID, m.Title, m.Before, m.After, Finite(m.ScoreBefore), Finite(m.ScoreAfter)}
+	old := map[sheaf.ID]*search.Hit{}
+	for i := range answers[0].Hits {
+		old[answers[0].Hits[i].ID] = &answers[0].Hits[i]
 	}
-	return out, [2]*search.Result{before, after}, nil
+	moves := []Move{}
+	for i := range answers[1].Hits {
+		h := &answers[1].Hits[i]
+		m := Move{ID: h.ID, Title: h.Title, After: h.Rank, ScoreAfter: Finite(h.Score)}
+		if o := old[h.ID]; o != nil {
+			m.Before, m.ScoreBefore = o.Rank, Finite(o.Score)
+			delete(old, h.ID)
+		}
+		moves = append(moves, m)
+	}
+	for i := range answers[0].Hits {
+		if h := &answers[0].Hits[i]; old[h.ID] != nil {
+			moves = append(moves, Move{ID: h.ID, Title: h.Title, Before: h.Rank, ScoreBefore: Finite(h.Score)})
+		}
+	}
+	return moves, answers, nil
 }
 
 // Profile describes a ranking profile.

@@ -205,3 +205,25 @@ func TestFusedStale(t *testing.T) {
 	check.That(t, len(found.Results) == 3 && !found.Degraded && slices.Equal(found.Warnings, want),
 		"%d results, degraded %v, warnings %q", len(found.Results), found.Degraded, found.Warnings)
 }
+
+func TestWhatIf(t *testing.T) {
+	r := reader(t, collectiontest.Open(t, notes, nil), access.Unrestricted())
+	q, change := collection.SearchRequest{Text: "undo commit", Profile: "sheaf"}, map[string]string{"meaning": "1"}
+	moves := must.Get(r.WhatIf(t.Context(), q, change))
+	ranks := map[sheaf.ID][2]int{}
+	for i := range 2 {
+		for _, h := range find(t, r, q).Results {
+			pair := ranks[h.ID]
+			pair[i] = h.Rank
+			ranks[h.ID] = pair
+		}
+		q.Parameters = change
+	}
+	must.Equal(t, len(moves), len(ranks), "moves of answers")
+	moved := false
+	for _, m := range moves {
+		moved = moved || m.ScoreBefore != m.ScoreAfter
+		check.Equal(t, ranks[m.ID], [2]int{m.Before, m.After}, "ranks of %+v", m)
+	}
+	check.That(t, moved, "no score changed")
+}

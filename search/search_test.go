@@ -513,24 +513,3 @@ func TestWhyNot(t *testing.T) {
 	check.Is(t, must.Err(s.WhyNot(ctx, query("cat", 3), load(t, "rrf"), search.Options{}, "t:nowhere.md")),
 		sheaf.ErrNotFound, "an unknown id")
 }
-
-func TestWhatIf(t *testing.T) {
-	s := searcher(animals())
-	before, after, moves, err := s.WhatIf(context.Background(), query("cat tree", 3), load(t, "sheaf"), search.Options{},
-		map[string]string{"meaning": "1"})
-	must.Do(t, err)
-	ranks := map[sheaf.ID][2]int{}
-	for _, h := range before.Hits {
-		ranks[h.ID] = [2]int{h.Rank, 0}
-	}
-	for _, h := range after.Hits {
-		ranks[h.ID] = [2]int{ranks[h.ID][0], h.Rank}
-	}
-	must.Equal(t, len(moves), len(ranks), "moves of answers")
-	moved := false
-	for _, m := range moves {
-		moved = moved || m.Before != m.After
-		check.Equal(t, ranks[m.ID], [2]int{m.Before, m.After}, "ranks of %+v", m)
-	}
-	check.That(t, moved, "nothing moved")
-}

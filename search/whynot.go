@@ -16,16 +16,14 @@ import (
 
 // Absence explains why a chunk or document is not among the results, or where it ranks.
 type Absence struct {
-	ID sheaf.ID
-	// Rank is the rank of the chunk or document in the results, or 0 when the results lack it.
-	Rank int
-	// Inside is the ID of the answer that includes the chunk, or "".
-	Inside sheaf.ID
-	// Reasons has a line for each branch, and then a line for the step that dropped the hit.
-	Reasons []string
+	ID      sheaf.ID `json:"id" doc:"The chunk of the question."`
+	Rank    int      `json:"rank" doc:"The rank among the results; 0 when it is not there."`
+	Inside  sheaf.ID `json:"inside,omitempty" doc:"The result that replaces it."`
+	Reasons []string `json:"reasons" doc:"What each branch found, then the step that removed the chunk."`
+
 	// Degraded and Warnings are those of the search's result.
-	Degraded bool
-	Warnings []string
+	Degraded bool     `json:"-"`
+	Warnings []string `json:"-"`
 }
 
 // WhyNot explains why id is not among the results of q: branches without it, or the stage that dropped it. It returns
@@ -44,7 +42,7 @@ func (s *Searcher) WhyNot(
 		return nil, err
 	}
 	result := done.result
-	a := &Absence{ID: id, Degraded: result.Degraded, Warnings: result.Warnings}
+	a := &Absence{ID: id, Reasons: []string{}, Degraded: result.Degraded, Warnings: result.Warnings}
 	if scanned := result.Scanned; scanned != nil {
 		reason, err := whyNoCandidate(scanned, id)
 		if err != nil {

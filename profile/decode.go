@@ -25,8 +25,8 @@ var (
 // validName matches valid names of profiles, branches and parameters.
 var validName = pattern.Lazy(`^[a-z][a-z0-9_-]{0,63}$`)
 
-// decoder reads the parts of a profile from the nodes of its YAML file, and computes their numbers for one query. Its
-// methods panic with a [fault] for an error in the file.
+// decoder reads a profile from the nodes of its YAML file, and computes the numbers for one query. Its methods panic
+// with a [fault] for an error in the file.
 type decoder struct {
 	params []Parameter // the parameters that expressions and choices may name
 	values values      // of the parameters

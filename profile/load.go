@@ -192,7 +192,8 @@ func Parse(file string, text []byte, find Source) (*Profile, error) {
 		return nil, err
 	}
 	if standard > most {
-		return nil, p.node.get(limitOptions.name).errorf("limits.default is %d, above limits.max, which is %d", standard, most)
+		at := p.node.get(limitOptions.name)
+		return nil, at.errorf("limits.default is %d, above limits.max, which is %d", standard, most)
 	}
 	digest := p.startDigest()
 	for i, limit := range []int{1, 10, 100} { // numbers may depend on the limit

@@ -271,7 +271,7 @@ func retrievalTime(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, end.Add(-time.Until(end)/10))
 }
 
-// canceled returns the error of ctx if the caller canceled the search, and nil if only the time for requests is over.
+// canceled returns the error of ctx if the caller canceled the search. If only the time is over, it returns nil.
 func canceled(ctx context.Context) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()

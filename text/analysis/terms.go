@@ -275,7 +275,7 @@ func stemmable(word string) bool {
 // identifier appends the terms of an identifier: first the whole, at the offset of the first part, then the parts.
 func (a *Analyzer) identifier(dst []Term, raw string) []Term {
 	var buf [16]part
-	parts := split(buf[:0], raw, a.elide)
+	parts := split(buf[:0], raw, a.elide || isElided(raw))
 	switch len(parts) {
 	case 0:
 		return dst // only underscores
@@ -328,21 +328,28 @@ func (a *Analyzer) identifier(dst []Term, raw string) []Term {
 // farthestPart is the largest offset of a part from the position of its name.
 const farthestPart = 15
 
-// whole appends a complete name as one term, in lower case. If the name has only letters, whole treats it as an
-// ordinary word: see word.
+// whole appends a complete name as one term, in lower case. If the name has only letters, as in YouTube's, whole treats
+// it as an ordinary word: see word.
 func (a *Analyzer) whole(dst []Term, raw string) []Term {
-	if isLetters(raw) {
+	if isLetters(raw) && !(a.elide && strings.ContainsFunc(raw, isApostrophe)) {
 		return a.word(dst, raw, 0, 0, len(raw))
 	}
 	return append(dst, Term{Text: strip(lower(raw)), End: len(raw)})
 }
 
-// isLetters reports whether a raw word has only letters and their marks. Only capitals can separate words in such a raw
-// word.
+// isLetters reports whether a raw word has only letters, their marks, and apostrophes.
 func isLetters(raw string) bool {
 	return !strings.ContainsFunc(raw, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsMark(r) || isApostrophe(r)
+		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !isApostrophe(r)
 	})
+}
+
+// isElided reports whether a raw word begins with a short French, Italian or Catalan word and an apostrophe, as in
+// l'homme. A text in any language may have such names.
+func isElided(raw string) bool {
+	at := strings.IndexFunc(raw, isApostrophe)
+	return at > 0 && lettersAt(strings.TrimLeftFunc(raw[at:], isApostrophe)) >= 2 &&
+		strings.Contains(" c d j l m n s t qu un all dall dell nell sull ", " "+strings.ToLower(raw[:at])+" ")
 }
 
 // withoutMarks removes the marks from digits (1,000,000) and abbreviations (u.s.a). It returns false for other texts.

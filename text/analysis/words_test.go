@@ -53,6 +53,10 @@ func TestTokens(t *testing.T) {
 		{"en", "a #tag/sub, not#this", "0:a 1:#tag 1:tag 2:sub 3:not 4:this"},
 		{"en", "John's can't", "0:john (0:john's) 1:can't"},
 		{"fr", "l'homme", "0:l'homme 0:l 1:homm (1:homme)"},
+		{"", "l'écran D’Angelo rock'n'roll c'è", "0:l'ecran 0:l 1:ecran 2:d'angelo 2:d 3:angelo 4:rock'n'roll 5:c'e"},
+		{"en", "all'alba I'll d'or", "0:all'alba 0:all 1:alba 2:i'll 3:d'or 3:d 4:or"},
+		{"en", "YouTube's McDonald’s", "0:youtub (0:youtube's) 0:you 1:tube (1:tube's) " +
+			"1:mcdonald (1:mcdonald's) 1:mc 2:donald (2:donald's)"},
 		{"en", "1,000,000 3.14 U.S.A. e.g.", "0:1,000,000 0:1000000 0:1 1:000 2:000 3:3.14 3:3 4:14 5:u.s.a 5:usa 5:u 6:s " +
 			"7:a 8:e.g 8:eg 8:e 9:g"},
 		{"en", "naïve Ångström ﬁle", "0:naiv (0:naive) 1:angstrom 2:file"},

@@ -38,6 +38,15 @@ func TestParentTitlesAreField(t *testing.T) {
 	check.Equal(t, text[c.Span.Start:c.Span.End], "\nPour it.\n", "the span")
 }
 
+// TestTitleInCapitals checks that the words of a property Title are found, because it is not the title of the document.
+func TestTitleInCapitals(t *testing.T) {
+	w := newWorld(t)
+	w.write("a.md", "---\nTitle: Weekly usage\ntags: x\n---\nText\n")
+	w.run()
+	check.List(t, found(t, w.o.Backend, sheaf.FieldProperties, "weekly"), []sheaf.ID{"t:a.md"}, "properties with weekly")
+	check.List(t, found(t, w.o.Backend, sheaf.FieldProperties, "x"), nil, "properties with a tag")
+}
+
 // TestListsOfLinks checks that a list of links with a shared word keeps each word once, outside vectors. Other lists,
 // and a list whose word is in a title, stay the same.
 func TestListsOfLinks(t *testing.T) {

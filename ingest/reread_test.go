@@ -405,7 +405,8 @@ var readAs = map[int]string{
 	23: "91637d61dbb51af0", // reads lists in fields
 	24: "91637d61dbb51af0", // reads tags of several words, days of tasks without brackets
 	25: "91637d61dbb51af0", // reads months, dates as whole names of files, and signs before names of fields
-	26: "91637d61dbb51af0", // finds YouTube in YouTube's, and écran in l'écran in any language; these texts have none
+	// Finds YouTube in YouTube's, écran in l'écran in any language, and the property Title. These texts have none.
+	26: "91637d61dbb51af0",
 }
 
 // TestParserVersion checks that the parsed texts have the digest of ingest.ParserVersion. If it fails because texts

@@ -344,8 +344,8 @@ func isLetters(raw string) bool {
 	})
 }
 
-// isElided reports whether a raw word begins with a short French, Italian or Catalan word and an apostrophe, as in
-// l'homme. A text in any language may have such names.
+// isElided reports whether a raw word begins with a short Romance word and an apostrophe, as in l'homme. A text in any
+// language may have such names.
 func isElided(raw string) bool {
 	at := strings.IndexFunc(raw, isApostrophe)
 	return at > 0 && lettersAt(strings.TrimLeftFunc(raw[at:], isApostrophe)) >= 2 &&

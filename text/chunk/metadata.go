@@ -125,10 +125,12 @@ func documentMetadata(doc *sheaf.Document) []Metadata {
 // IsAccessProperty reports whether a property says who may see the document. Such a property is not text.
 func IsAccessProperty(name string) bool { return accessProperties[strings.ToLower(name)] }
 
-// IsFieldProperty reports whether a property has its own field: title, aliases and tags.
-func IsFieldProperty(name string) bool { return fieldProperties[strings.ToLower(name)] }
+// IsFieldProperty reports whether a property has its own field: title in small letters, aliases and tags.
+func IsFieldProperty(name string) bool {
+	return name == "title" || fieldProperties[strings.ToLower(name)]
+}
 
-var accessProperties, fieldProperties = wordsOf("tenant access sets"), wordsOf("title alias aliases tag tags")
+var accessProperties, fieldProperties = wordsOf("tenant access sets"), wordsOf("alias aliases tag tags")
 
 // IsTextProperty reports whether the values of this property are text to search. It returns false if the property has a
 // field of its own or is an access right. A value in a map of access rights is also an access right.

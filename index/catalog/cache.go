@@ -7,8 +7,7 @@ import (
 
 // caches hold recently used data of a View.
 type caches struct {
-	outlines  lru.Cache[sheaf.ID, *sheaf.Outline]
-	records   lru.Cache[sheaf.ID, *Record]
+	records   lru.Cache[sheaf.ID, *outlinedRecord]
 	texts     lru.Cache[sheaf.ID, sourceText]
 	links     lru.Cache[sheaf.ID, []sheaf.ID] // every query needs them; the size of an entry grows with its links
 	backlinks lru.Cache[sheaf.ID, []sheaf.ID]
@@ -17,8 +16,7 @@ type caches struct {
 }
 
 func (c *caches) limit() {
-	c.outlines.Limit(40 << 20) // bytes: about 200,000 sections
-	c.records.Limit(64 << 20)  // bytes
+	c.records.Limit(104 << 20) // bytes: about 150,000 sections
 	c.texts.Limit(20 << 20)    // bytes
 	c.links.Limit(64 << 10)
 	c.backlinks.Limit(512)

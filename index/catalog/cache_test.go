@@ -11,8 +11,8 @@ import (
 	"sheaf/internal/must"
 )
 
-// TestOutlinesAreBounded checks that a view keeps only about as many outlines as its limit allows.
-func TestOutlinesAreBounded(t *testing.T) {
+// TestRecordsAreBounded checks that a view keeps only about as many records as its limit allows.
+func TestRecordsAreBounded(t *testing.T) {
 	must.Whole(t, "it measures memory")
 	c := must.Get(Open(vfs.Disk{}, t.TempDir(), Options{}))
 	defer c.Close()
@@ -30,24 +30,24 @@ func TestOutlinesAreBounded(t *testing.T) {
 	v := c.View()
 	defer v.Close()
 	const limit = 512 << 10
-	v.outlines.Limit(limit)
+	v.records.Limit(limit)
 	once := func(from int) (size int) {
 		for i := from; i < len(put); i++ {
 			doc := &put[i].Document
 			o := v.Outline(doc.ID)
 			must.That(t, o != nil && v.Node(doc.Chunks[0].ID) != nil, "%s is missing: %v", doc.ID, v.Err())
-			size += outlineSize(o)
+			size += recordSize(&must.Get(v.outlined(doc.ID)).Record)
 		}
 		return size
 	}
 	size := once(0)
-	must.That(t, size >= 2*limit, "all outlines take %d bytes: too few to tell", size)
+	must.That(t, size >= 2*limit, "all records take %d bytes: too few to tell", size)
 	before := heapInUse()
 	for range 20 {
 		once(3)
 	}
 	grown := heapInUse() - before
-	check.That(t, grown <= size, "decoding %d bytes of outlines 20 times keeps %d bytes", size, grown)
+	check.That(t, grown <= size, "decoding %d bytes of records 20 times keeps %d bytes", size, grown)
 	runtime.KeepAlive(put)
 }
 

@@ -387,8 +387,6 @@ func TestOutlines(t *testing.T) {
 	for range 2 { // the second pass reads from the cache
 		for id := range v.Files() {
 			r := must.Get(v.Record(id))
-			got, want := v.Outline(id), sheaf.OutlineOf(&r.Document, r.Date)
-			check.That(t, reflect.DeepEqual(got, want), "outline of %s:\n%+v, want\n%+v", id, got, want)
 			for i := range r.Document.Chunks {
 				chunks++
 				c := &r.Document.Chunks[i]

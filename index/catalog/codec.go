@@ -95,13 +95,6 @@ func (d *decoder) count(size int) int {
 	return n
 }
 
-// skipStrs skips a list of strings.
-func (d *decoder) skipStrs() {
-	for range d.count(1) {
-		d.str()
-	}
-}
-
 func (d *decoder) strs() []string {
 	n := d.count(1)
 	if n == 0 {

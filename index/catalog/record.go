@@ -272,11 +272,28 @@ func decodeChunks(d *decoder, doc *sheaf.Document) {
 	hierarchies := make([]string, 0, usualDepth*n) // all of them in one block of memory, if it suffices
 	top, end := []string{doc.Title}, 0
 	for i := range n {
-		var c sheaf.Chunk
-		flags, parent := decodeStart(d, doc, i, &c, ids)
-		above := top
-		if parent > 1 {
+		flags, parent, above := d.byte(), d.uint(), top
+		if parent-2 >= i {
+			d.fail()
+			return
+		}
+		c := sheaf.Chunk{ID: doc.ID, Doc: doc.ID, Position: i, Depth: d.uint(), Title: doc.Title}
+		switch {
+		case parent > 1:
 			c.Parent, above = chunks[parent-2].ID, chunks[parent-2].Hierarchy
+		case parent == 1:
+			c.Parent = doc.ID
+		}
+		if flags&chunkTitle != 0 {
+			c.Title = d.str()
+		}
+		slug := plainSlug(c.Title)
+		if flags&chunkSlug != 0 {
+			slug = d.str()
+		}
+		if slug != "" { // else it has the document's ID
+			c.ID = sheaf.ID(ids.Join(string(doc.ID), "#", slug))
+			c.Slug = string(c.ID[len(doc.ID)+1:])
 		}
 		hierarchies = decodeHierarchy(d, &c, flags, above, hierarchies)
 		end = decodeSpans(d, &c, flags, end)
@@ -300,34 +317,6 @@ const (
 	usualDepth = 3        // the usual number of headings in a hierarchy
 	largeBlock = 64 << 10 // the largest block of memory for the texts of a record, if no text is longer
 )
-
-// decodeStart reads the start of chunk number i: depth, title and ID. It returns the flags and the parent: 0 for none,
-// 1 for the document, k+2 for chunk k. The memory of the ID comes from ids.
-func decodeStart(d *decoder, doc *sheaf.Document, i int, c *sheaf.Chunk, ids *arena.Texts) (flags byte, parent int) {
-	flags = d.byte()
-	if parent = d.uint(); parent-2 >= i {
-		d.fail()
-		return 0, 0
-	}
-	c.ID, c.Doc, c.Position, c.Depth, c.Title = doc.ID, doc.ID, i, d.uint(), doc.Title
-	if parent == 1 {
-		c.Parent = doc.ID
-	}
-	if flags&chunkTitle != 0 {
-		c.Title = d.str()
-	}
-	slug := ""
-	if flags&chunkSlug != 0 {
-		slug = d.str()
-	} else {
-		slug = plainSlug(c.Title)
-	}
-	if slug != "" { // else it has the document's ID
-		c.ID = sheaf.ID(ids.Join(string(doc.ID), "#", slug))
-		c.Slug = string(c.ID[len(doc.ID)+1:])
-	}
-	return flags, parent
-}
 
 // decodeHierarchy reads the hierarchy of c: above, the parent's hierarchy, or a part of above with further entries. If
 // there are further entries, it appends the whole hierarchy to list, and c shares this memory. It returns list.

@@ -162,8 +162,14 @@ func (v *View) Err() error {
 	return v.fault
 }
 
-// Record returns all that the catalog keeps of a document, without its text. The caller must not change the record.
-func (v *View) Record(doc sheaf.ID) (*Record, error) {
+// outlinedRecord is a record with the outline of its document.
+type outlinedRecord struct {
+	Record
+	outline *sheaf.Outline
+}
+
+// outlined returns the record of a document with its outline. The caller must not change them.
+func (v *View) outlined(doc sheaf.ID) (*outlinedRecord, error) {
 	if r, ok := v.records.Get(doc); ok {
 		return r, nil
 	}
@@ -171,13 +177,38 @@ func (v *View) Record(doc sheaf.ID) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.record(doc, st)
+	record, err := s.record(doc, st)
 	if err != nil {
 		return nil, translate(err)
 	}
-	v.records.Put(r.Document.ID, r, int64(recordSize(r)))
+	r := &outlinedRecord{*record, sheaf.OutlineOf(&record.Document, record.Date)}
+	v.records.Put(r.Document.ID, r, int64(recordSize(&r.Record)))
 	return r, nil
 }
+
+// Record returns all that the catalog keeps of a document, without its text. The caller must not change the record.
+func (v *View) Record(doc sheaf.ID) (*Record, error) {
+	r, err := v.outlined(doc)
+	if err != nil {
+		return nil, err
+	}
+	return &r.Record, nil
+}
+
+// Outline returns the part of a document's record that ranking needs. If there is no such document, it returns nil. The
+// caller must not change the shared result.
+func (v *View) Outline(id sheaf.ID) *sheaf.Outline {
+	r, err := v.outlined(id)
+	if err != nil {
+		v.noteFault(err)
+		return nil
+	}
+	return r.outline
+}
+
+// Node returns the position of a chunk in its document. If there is no such chunk, it returns nil. The caller must not
+// change the result.
+func (v *View) Node(id sheaf.ID) *sheaf.Node { return sheaf.NodeIn(v.Outline, id) }
 
 // mustFind works like find, but without a document with this ID the error is sheaf.ErrNotFound.
 func (v *View) mustFind(doc sheaf.ID) (*segment, *state, error) {
@@ -193,7 +224,7 @@ func (v *View) mustFind(doc sheaf.ID) (*segment, *state, error) {
 // faults for Err.
 func (v *View) Head(doc sheaf.ID) (*Record, error) {
 	if r, ok := v.records.Get(doc); ok {
-		return r, nil
+		return &r.Record, nil
 	}
 	s, st, err := v.mustFind(doc)
 	if err != nil {
@@ -212,9 +243,9 @@ func (v *View) Head(doc sheaf.ID) (*Record, error) {
 	return r, nil
 }
 
-// recordSize returns roughly how many bytes of memory a record takes.
+// recordSize returns roughly how many bytes of memory a record takes, with its outline.
 func recordSize(r *Record) int {
-	const perChunk = int(unsafe.Sizeof(sheaf.Chunk{})) + 16
+	const perChunk = int(unsafe.Sizeof(sheaf.Chunk{})+unsafe.Sizeof(sheaf.Node{})) + 16
 	size := 1024 + len(r.Document.Chunks)*perChunk // includes properties, tags and aliases
 	for i := range r.Document.Chunks {
 		c := &r.Document.Chunks[i]

@@ -31,9 +31,18 @@ type entries struct {
 }
 
 func newEntries(doc *sheaf.Document, content string, date sheaf.Dated) *entries {
-	return &entries{doc: doc, content: content, path: strings.TrimSuffix(doc.Path, path.Ext(doc.Path)),
-		aliases: store.JoinValues(doc.Aliases), properties: propertyText(doc),
-		columns: Columns(doc, date), atDepth: map[int][]store.Column{}}
+	s := &entries{doc: doc, content: content, path: strings.TrimSuffix(doc.Path, path.Ext(doc.Path)),
+		aliases: store.JoinValues(doc.Aliases), columns: Columns(doc, date), atDepth: map[int][]store.Column{}}
+	var values []string
+	for _, p := range doc.Properties {
+		if chunk.IsTextProperty(p.Name) {
+			for _, v := range p.Values {
+				values = append(values, v.String())
+			}
+		}
+	}
+	s.properties = store.JoinValues(values)
+	return s
 }
 
 // take returns the next n chunks, or fewer at the end of the document. It skips chunks that consist of other chunks.
@@ -54,46 +63,21 @@ func (s *entries) entry(c *sheaf.Chunk) store.Chunk {
 		s.atDepth[c.Depth] = columns
 	}
 	columns = WithFields(columns, s.doc.FieldsOf(c.Position))
-	e := store.Chunk{ID: c.ID, Doc: s.doc.ID, Columns: columns}
-	e.Fields = appendField(e.Fields, sheaf.FieldTitle, c.Title)
-	e.Fields = appendField(e.Fields, sheaf.FieldHierarchy, titlesAbove(c))
+	above := c.Hierarchy
+	if n := len(above); n > 0 && above[n-1] == c.Title {
+		above = above[:n-1]
+	}
+	aliases, properties := "", ""
 	if c.ID == s.doc.ID || !c.HasHeading() {
-		e.Fields = appendField(e.Fields, sheaf.FieldAliases, s.aliases)
-		e.Fields = appendField(e.Fields, sheaf.FieldProperties, s.properties)
+		aliases, properties = s.aliases, s.properties
 	}
-	e.Fields = appendField(e.Fields, sheaf.FieldTags, store.JoinValues(c.Tags))
-	e.Fields = appendField(e.Fields, sheaf.FieldPath, s.path)
-	e.Fields = appendField(e.Fields, sheaf.FieldBody, chunk.IndexedText(s.doc, c, s.content).Text)
-	return e
-}
-
-func appendField(fields []store.Field, name, text string) []store.Field {
-	if text == "" {
-		return fields
-	}
-	return append(fields, store.Field{Name: name, Text: text})
-}
-
-func titlesAbove(c *sheaf.Chunk) string {
-	titles := c.Hierarchy
-	if n := len(titles); n > 0 && titles[n-1] == c.Title {
-		titles = titles[:n-1]
-	}
-	return store.JoinValues(titles)
-}
-
-// propertyText returns the scalar values of the frontmatter as text, without values that have fields of their own.
-func propertyText(doc *sheaf.Document) string {
-	var parts []string
-	for _, p := range doc.Properties {
-		if !chunk.IsTextProperty(p.Name) {
-			continue
-		}
-		for _, v := range p.Values {
-			parts = append(parts, v.String())
-		}
-	}
-	return store.JoinValues(parts)
+	fields := []store.Field{{Name: sheaf.FieldTitle, Text: c.Title},
+		{Name: sheaf.FieldHierarchy, Text: store.JoinValues(above)}, {Name: sheaf.FieldAliases, Text: aliases},
+		{Name: sheaf.FieldProperties, Text: properties}, {Name: sheaf.FieldTags, Text: store.JoinValues(c.Tags)},
+		{Name: sheaf.FieldPath, Text: s.path},
+		{Name: sheaf.FieldBody, Text: chunk.IndexedText(s.doc, c, s.content).Text}}
+	fields = slices.DeleteFunc(fields, func(f store.Field) bool { return f.Text == "" })
+	return store.Chunk{ID: c.ID, Doc: s.doc.ID, Columns: columns, Fields: fields}
 }
 
 // maxTagsAbove is the largest number of parents of a nested tag that become values of the tag column. The topmost

@@ -30,16 +30,6 @@ func PassagesOf(e model.Embedder) chunk.Passages {
 	return servedPassages
 }
 
-// suffixOf returns the properties of doc, without access rights, as text to embed after every passage. If the chunker
-// does not ask for this text, it returns "".
-func (o *Options) suffixOf(doc *sheaf.Document) string {
-	if o.Chunk.Chunker != "window" || !o.Chunk.Window.MetadataSuffix {
-		return ""
-	}
-	suffix, _ := o.Chunk.Window.Enrich(doc)
-	return suffix
-}
-
 // completeBodies appends text for word search to the bodies of chunks: words of removed lists, and property values.
 // words[i] has the words of the lists that takeLists removed from chunks[i].
 func (o *Options) completeBodies(doc *sheaf.Document, chunks []store.Chunk, words []string) {
@@ -258,8 +248,11 @@ func (r *runner) embedChunks(ctx context.Context, doc *sheaf.Document, at map[sh
 	if fault != nil {
 		return fault
 	}
-	began := time.Now()
-	err := embed(ctx, r.o.Embedder, doc, at, lacking, r.o.suffixOf(doc), memory)
+	began, suffix := time.Now(), ""
+	if r.o.Chunk.Chunker == "window" {
+		suffix, _ = r.o.Chunk.Window.Enrich(doc)
+	}
+	err := embed(ctx, r.o.Embedder, doc, at, lacking, suffix, memory)
 	if err != nil && ctx.Err() != nil {
 		return err
 	}

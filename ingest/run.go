@@ -85,7 +85,10 @@ func (o *Options) carryOut(ctx context.Context, l *worklist, began time.Time) (e
 		}
 	}
 	r.tell(PhaseIndex, true) // this may be the only file
-	items, most := l.items, r.batchBytes()
+	// All commits have about the same size, at most CommitBytes.
+	items, all := l.items, r.progress.AllBytes
+	commits := max(1, (all+o.CommitBytes-1)/o.CommitBytes)
+	most := max(1, (all+commits-1)/commits)
 	for first := true; first || len(items) > 0; first = false {
 		n, size := 0, int64(0)
 		for n < len(items) && (size < most || items[n].size == 0) {
@@ -139,13 +142,6 @@ func (w *plainWriter) Commit(ctx context.Context) error {
 }
 
 func (w *plainWriter) Close() error { return nil }
-
-// batchBytes returns how many bytes of files go into one commit: at most CommitBytes, and about equal for all commits.
-func (r *runner) batchBytes() int64 {
-	all := r.progress.AllBytes
-	commits := max(1, (all+r.o.CommitBytes-1)/r.o.CommitBytes)
-	return max(1, (all+commits-1)/commits)
-}
 
 // batch reads, cuts and writes the documents of a batch, several at once. It does not commit them.
 func (r *runner) batch(ctx context.Context, batch []item) error {
@@ -441,7 +437,11 @@ func (r *runner) mayReturn(it *item) bool {
 // unreadable skips a file that cannot be read. The document stays in the index only if the file may come back.
 func (r *runner) unreadable(ctx context.Context, it *item, err error) error {
 	gone := errors.Is(err, fs.ErrNotExist) && !r.mayReturn(it)
-	if gone || r.hasComments(it) {
+	r.mu.Lock()
+	// The index may have words of comments that must now be hidden.
+	comments := r.list.hides && r.pending[it.doc] == ReasonReread
+	r.mu.Unlock()
+	if gone || comments {
 		if err := r.forget(ctx, it); err != nil {
 			return err
 		}
@@ -453,18 +453,11 @@ func (r *runner) unreadable(ctx context.Context, it *item, err error) error {
 	if gone {
 		return nil
 	}
-	if it.unsure {
-		r.list.noteUnread(it.doc.Tree(), it.state)
+	if tree := it.doc.Tree(); it.unsure { // the next run reads the file, whose last change was at it.state
+		r.list.until[tree] = min(r.list.until[tree], it.state-1)
 	}
 	skip, why := it.skip(""), skipOf(err)
 	skip.Reason, skip.Detail = why.Reason, why.Detail
 	r.report.Skipped = append(r.report.Skipped, skip)
 	return nil
-}
-
-// hasComments reports whether the index may have words of a document's comments that must now be hidden.
-func (r *runner) hasComments(it *item) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.list.hides && r.pending[it.doc] == ReasonReread
 }

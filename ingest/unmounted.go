@@ -132,14 +132,6 @@ func (d *disks) isUnmounted(tree string) bool {
 // unreadPaths is the set of paths of a tree whose content is unknown, in the form of Walk.unread.
 type unreadPaths map[string]bool
 
-func unreadOf(paths []string) unreadPaths {
-	u := make(unreadPaths, len(paths))
-	for _, path := range paths {
-		u[path] = true
-	}
-	return u
-}
-
 // mayContain reports whether a file may exist that the walk did not find: see Walk.unread.
 func (u unreadPaths) mayContain(path string) bool {
 	if len(u) == 0 {

@@ -213,7 +213,10 @@ func (o *Options) folders(ctx context.Context) (*worklist, error) {
 		}
 		files[tree.Name] = w.files
 		if !o.Rebuild {
-			unread[tree.Name] = unreadOf(w.unread)
+			unread[tree.Name] = unreadPaths{}
+			for _, path := range w.unread {
+				unread[tree.Name][path] = true
+			}
 		}
 		l.findDisks(view, o, tree, w, unread[tree.Name])
 		if at := w.seenUntil(); at > 0 {
@@ -378,7 +381,3 @@ func (s *knownTime) differs(settings *catalog.Settings) bool {
 	}
 	return false
 }
-
-// noteUnread makes the next run read a file of the tree that may have changed but was not read now. state is the time
-// of the file's last change. noteUnread moves the known time of the tree to before state.
-func (s *knownTime) noteUnread(tree string, state int64) { s.until[tree] = min(s.until[tree], state-1) }

@@ -36,11 +36,6 @@ func (w *idWriter) add(id string) {
 	w.n++
 }
 
-func (w *idWriter) write(file *sectionfile.Writer) {
-	file.Section(sectionIDs, w.data)
-	file.Section(sectionGroups, w.groups)
-}
-
 // idList is a sorted list of IDs in a segment. Errors wrap vfs.ErrCorrupt.
 type idList struct {
 	n      int

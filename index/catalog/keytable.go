@@ -103,16 +103,14 @@ func (t *keyTable) find(dst []keyItem, key uint64) ([]keyItem, error) {
 	return t.items(dst, key, list)
 }
 
-// listsOffset returns where the lists start in a table of n keys.
-func listsOffset(n int) int { return 8 + 8*n + 4*((n+keyGroup-1)/keyGroup) }
-
 // list returns the encoded list of key number i. The table has n keys.
 func (t *keyTable) list(n, i int) ([]byte, error) {
 	start, err := t.number(8+8*n+4*(i/keyGroup), 4)
 	if err != nil {
 		return nil, err
 	}
-	at := listsOffset(n) + int(start)
+	lists := 8 + 8*n + 4*((n+keyGroup-1)/keyGroup)
+	at := lists + int(start)
 	for skip := i % keyGroup; ; skip-- {
 		b, err := t.data.Slice(at, min(binary.MaxVarintLen64, max(t.data.Len()-at, 0)))
 		if err != nil {

@@ -67,12 +67,12 @@ func (s labelSet) encode() []byte {
 	return e.b
 }
 
-// decodeLabels calls yield for each label of a segment. docs is the number of documents in the segment. Names are valid
-// while the segment is open.
-func decodeLabels(section *sectionfile.Paged, docs int, yield func(label)) error {
+// decodeLabels returns the labels of a segment. docs is the number of documents in the segment. Names are valid while
+// the segment is open.
+func decodeLabels(section *sectionfile.Paged, docs int) (labels []label, err error) {
 	data, err := section.All()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for d := (&decoder{b: data}); d.pos < len(d.b); {
 		l := label{kind: d.byte(), name: d.str()}
@@ -84,9 +84,9 @@ func decodeLabels(section *sectionfile.Paged, docs int, yield func(label)) error
 			l.docs = append(l.docs, last)
 		}
 		if d.bad {
-			return section.Corrupt(0, "the labels cannot be read")
+			return nil, section.Corrupt(0, "the labels cannot be read")
 		}
-		yield(l)
+		labels = append(labels, l)
 	}
-	return nil
+	return labels, nil
 }

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"errors"
-	"slices"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
@@ -65,12 +64,4 @@ func unpack(packed []byte, size uint64) ([]byte, error) {
 		return nil, errUnpack
 	}
 	return b, nil
-}
-
-// packText compresses a text in pieces of pieceBytes bytes.
-func packText(text []byte) (pieces []packedBlock) {
-	for piece := range slices.Chunk(text, pieceBytes) {
-		pieces = append(pieces, packedBlock{pack(textPacker(), piece), uint32(len(piece))})
-	}
-	return pieces
 }

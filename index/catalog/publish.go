@@ -232,9 +232,3 @@ func (v *View) Skipped() ([]Skip, error) {
 	err := v.readList(kindSkipped, v.payload.Skipped, &list)
 	return list, err
 }
-
-func (v *View) readPending() (map[sheaf.ID]string, error) {
-	var pending map[sheaf.ID]string
-	err := v.readList(kindPending, v.payload.Pending, &pending)
-	return pending, err
-}

@@ -73,8 +73,12 @@ func (v *View) resolveDocument(among Among, from sheaf.ID, link sheaf.Link) (she
 		}
 	}
 	if t.site {
-		if found := v.fromAbove(among, tree, t.path, t.suffix); len(found) > 0 {
-			return found[0], true
+		for _, end := range v.rootEnds(tree) { // sites whose root is above the tree's folder
+			if rest, ok := strings.CutPrefix(t.path, end+"/"); ok {
+				if found := v.byPath(among, tree, rest, t.suffix, ""); len(found) > 0 {
+					return found[0], true
+				}
+			}
 		}
 		return v.fromSite(among, tree, file, t)
 	}
@@ -201,17 +205,6 @@ func (v *View) byPath(among Among, tree, plain, suffix, full string) []sheaf.ID 
 	return found
 }
 
-// fromAbove returns the documents that a path from the root of a site may mean, best first. It looks for sites whose
-// root is above the tree's folder.
-func (v *View) fromAbove(among Among, tree, plain, suffix string) (found []sheaf.ID) {
-	for _, end := range v.rootEnds(tree) {
-		if rest, ok := strings.CutPrefix(plain, end+"/"); ok && len(found) == 0 {
-			found = v.byPath(among, tree, rest, suffix, "")
-		}
-	}
-	return found
-}
-
 // maxRootEnds is the largest number of ends that rootEnds returns, for example "en", "v2/en" and "docs/v2/en".
 const maxRootEnds = 3
 
@@ -311,32 +304,24 @@ func (v *View) byName(among Among, tree, file, name string) (sheaf.ID, bool) {
 // "A#B", then for the first heading B. Finally, it looks for an HTML anchor, and for a heading that differs only in
 // signs.
 func Place(doc *sheaf.Document, fragment string) sheaf.ID {
-	if block, ok := strings.CutPrefix(fragment, "^"); ok {
+	first := func(fits func(c *sheaf.Chunk) bool) sheaf.ID {
 		for i := range doc.Chunks {
-			for _, b := range doc.Chunks[i].Blocks {
-				if strings.EqualFold(b, block) {
-					return doc.Chunks[i].ID
-				}
+			if fits(&doc.Chunks[i]) {
+				return doc.Chunks[i].ID
 			}
 		}
 		return ""
 	}
-	for i := range doc.Chunks {
-		if c := &doc.Chunks[i]; c.Slug != "" && c.Slug == fragment {
-			return c.ID
-		}
+	if block, ok := strings.CutPrefix(fragment, "^"); ok {
+		return first(func(c *sheaf.Chunk) bool {
+			return slices.ContainsFunc(c.Blocks, func(b string) bool { return strings.EqualFold(b, block) })
+		})
 	}
-	return cmp.Or(heading(doc, fragment, sameText), anchor(doc, fragment), heading(doc, fragment, sameWords))
-}
-
-// anchor returns the chunk with an HTML anchor of this name, or "".
-func anchor(doc *sheaf.Document, name string) sheaf.ID {
-	for i := range doc.Chunks {
-		if slices.Contains(doc.Chunks[i].Blocks, name) {
-			return doc.Chunks[i].ID
-		}
+	if id := first(func(c *sheaf.Chunk) bool { return c.Slug != "" && c.Slug == fragment }); id != "" {
+		return id
 	}
-	return ""
+	anchor := first(func(c *sheaf.Chunk) bool { return slices.Contains(c.Blocks, fragment) })
+	return cmp.Or(heading(doc, fragment, sameText), anchor, heading(doc, fragment, sameWords))
 }
 
 // heading returns the chunk whose heading a fragment names, or "". same compares a title or slug with the fragment.

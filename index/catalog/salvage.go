@@ -180,26 +180,10 @@ func (w *Wreck) group(s *segment, from int, seen map[string]bool, keep func(shea
 func (w *Wreck) Replace(change func(*Settings)) error {
 	c := w.catalog
 	generation := max(following(w.generation), following(0)) // higher than any generation that a process has seen
-	p := payload{Format: format}
-	if len(w.kept) > 0 {
-		name := fmt.Sprintf("%s%012x", prefix, generation)
-		n, err := writeSegment(c.fs, filepath.Join(c.dir, name), nil, w.kept, false)
-		if err != nil {
-			return fmt.Errorf("replace catalog: %w", translate(err))
-		}
-		p.Segments = []segmentInfo{{name, n}}
-	}
-	for i := range w.kept {
-		p.Docs++
-		p.Chunks += w.kept[i].chunks
-		p.Bytes += w.kept[i].file.Size
-	}
+	empty := newView(c, manifest.Manifest{Generation: generation - 1}, payload{Format: format}, nil)
 	settings := w.Settings
 	change(&settings)
-	if err := c.settle(&p, settings, generation); err != nil {
-		return fmt.Errorf("replace catalog: %w", translate(err))
-	}
-	view, err := c.commit(&View{}, p, generation)
+	view, err := c.publish(empty, Update{Encoded: w.kept, Settings: &settings})
 	if err != nil {
 		return fmt.Errorf("replace catalog: %w", translate(err))
 	}

@@ -79,7 +79,10 @@ func Encode(r *Record) (Encoded, error) {
 			"are allowed", e.id, len(e.record), maxRecord)
 	}
 	if r.HasText {
-		e.text, e.textSize = packText(r.Text), len(r.Text)
+		e.textSize = len(r.Text)
+		for piece := range slices.Chunk(r.Text, pieceBytes) {
+			e.text = append(e.text, packedBlock{pack(textPacker(), piece), uint32(len(piece))})
+		}
 	}
 	return e, nil
 }
@@ -201,7 +204,8 @@ func (w *segmentWriter) block(list []byte, b packedBlock) []byte {
 func (w *segmentWriter) finish() error {
 	w.flush()
 	w.file.Section(sectionStates, w.states)
-	w.ids.write(w.file)
+	w.file.Section(sectionIDs, w.ids.data)
+	w.file.Section(sectionGroups, w.ids.groups)
 	w.file.Section(sectionBlocks, w.blocks)
 	w.file.Section(sectionTexts, w.texts)
 	w.file.Section(sectionPieces, w.pieces)

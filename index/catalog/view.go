@@ -41,7 +41,10 @@ func newView(c *Catalog, m manifest.Manifest, p payload, segments []*segment) *V
 	v := &View{catalog: c, manifest: m, payload: p, segments: segments}
 	v.caches.limit()
 	v.refs.Store(1)
-	v.pending = sync.OnceValues(v.readPending)
+	v.pending = sync.OnceValues(func() (pending map[sheaf.ID]string, err error) {
+		err = v.readList(kindPending, p.Pending, &pending)
+		return pending, err
+	})
 	v.live = sync.OnceValues(v.findLive)
 	return v
 }
@@ -340,36 +343,33 @@ func folderPrefix(tree, folder string) string {
 // damaged, the sequence ends early, and Err returns the fault.
 func (v *View) InFolder(tree, folder string) iter.Seq[sheaf.ID] {
 	return func(yield func(sheaf.ID) bool) {
-		v.note(translate(v.eachInFolder(folderPrefix(tree, folder), yield)))
-	}
-}
-
-// eachInFolder calls yield for the documents whose ID is prefix followed by a file name. It skips subfolders.
-func (v *View) eachInFolder(prefix string, yield func(sheaf.ID) bool) error {
-	w, err := newWalk(v.segments, prefix)
-	for last := ""; err == nil && w.ok; {
-		id := w.key()
-		if id <= last { // with IDs out of order, skipping might never end
-			return w.segment().ids.data.Corrupt(0, "the IDs are not in order: %q comes after %q", id, last)
-		}
-		last = id
-		name, inside := strings.CutPrefix(id, prefix)
-		if !inside {
-			break
-		}
-		if slash := strings.IndexByte(name, '/'); slash >= 0 {
-			err = w.seek(prefix + name[:slash] + "0") // '0' follows '/'
-			continue
-		}
-		var st state
-		if st, err = w.segment().state(w.number()); err == nil {
-			if !st.tombstone() && !yield(sheaf.ID(id)) {
+		prefix := folderPrefix(tree, folder)
+		w, err := newWalk(v.segments, prefix)
+		for last := ""; err == nil && w.ok; {
+			id := w.key()
+			if id <= last { // with IDs out of order, skipping might never end
+				err = w.segment().ids.data.Corrupt(0, "the IDs are not in order: %q comes after %q", id, last)
 				break
 			}
-			err = w.next()
+			last = id
+			name, inside := strings.CutPrefix(id, prefix)
+			if !inside {
+				break
+			}
+			if slash := strings.IndexByte(name, '/'); slash >= 0 {
+				err = w.seek(prefix + name[:slash] + "0") // '0' follows '/'
+				continue
+			}
+			var st state
+			if st, err = w.segment().state(w.number()); err == nil {
+				if !st.tombstone() && !yield(sheaf.ID(id)) {
+					break
+				}
+				err = w.next()
+			}
 		}
+		v.note(translate(err))
 	}
-	return err
 }
 
 // Holds reports whether a folder of a tree, or one of its subfolders, contains a document. "" is the top folder.
@@ -434,18 +434,20 @@ func (v *View) labels(kind byte, visit func(s *segment, name string, docs []int)
 		return translate(err)
 	}
 	for k, s := range v.segments {
-		var fault error
-		err := decodeLabels(s.labels, s.n, func(l label) {
-			if l.kind != kind || fault != nil {
-				return
+		labels, err := decodeLabels(s.labels, s.n)
+		if err != nil {
+			return translate(err)
+		}
+		for _, l := range labels {
+			if l.kind != kind {
+				continue
 			}
 			if live[k] != nil {
 				l.docs = slices.DeleteFunc(l.docs, func(doc int) bool { return !live[k][doc] })
 			}
-			fault = visit(s, l.name, l.docs)
-		})
-		if err := cmp.Or(fault, err); err != nil {
-			return translate(err)
+			if err := visit(s, l.name, l.docs); err != nil {
+				return translate(err)
+			}
 		}
 	}
 	return nil

@@ -97,7 +97,11 @@ func (s *scanner) line(l line) {
 	for {
 		indent, next := c.indent()
 		if next == len(c.s) {
-			s.blankLine(matched, all)
+			if !all {
+				s.closeFrom(matched)
+			} else if s.leaf == leafParagraph || s.leaf == leafTable {
+				s.closeLeaf()
+			}
 			return
 		}
 		if indent >= 4 {
@@ -194,7 +198,7 @@ func (s *scanner) continueLeaf(c *cursor, l line) bool {
 	switch s.leaf {
 	case leafFence:
 		indent, next := c.indent()
-		if indent <= 3 && closesFence(c.s[next:], s.fenceChar, s.fenceLength) {
+		if n := runOf(c.s[next:], s.fenceChar); indent <= 3 && n >= s.fenceLength && blank(c.s[next+n:]) {
 			s.leaf = leafNone
 		}
 		return true
@@ -254,16 +258,6 @@ func (s *scanner) closeLeaf() {
 	s.paragraph = s.paragraph[:0]
 }
 
-func (s *scanner) blankLine(matched int, all bool) {
-	if !all {
-		s.closeFrom(matched)
-		return
-	}
-	if s.leaf == leafParagraph || s.leaf == leafTable {
-		s.closeLeaf()
-	}
-}
-
 // textLine handles a line that begins no block: it continues a paragraph or a table, or begins a paragraph. matched is
 // the number of open containers that contain the line. The parameter all says that all open containers contain the
 // line.
@@ -288,10 +282,12 @@ func (s *scanner) textLine(c *cursor, l line, matched int, all bool) {
 func (s *scanner) startLeaf(rest string, l line, next, matched int, all, inParagraph bool) bool {
 	switch ch := rest[0]; ch {
 	case '#':
-		level, from, to, ok := atxHeading(rest)
-		if !ok {
+		level := runOf(rest, '#')
+		if level > 6 || level < len(rest) && rest[level] != ' ' && rest[level] != '\t' {
 			return false
 		}
+		from, to := trimSpan(rest, level, len(rest))
+		to = withoutClosingHashes(rest, from, to)
 		s.closeFrom(matched)
 		text := span{l.start + next + from, l.start + next + to}
 		if len(s.stack) == 0 {
@@ -300,8 +296,8 @@ func (s *scanner) startLeaf(rest string, l line, next, matched int, all, inParag
 		s.text = append(s.text, textRun{text, false})
 		return true
 	case '`', '~':
-		n, ok := opensFence(rest)
-		if !ok {
+		n := runOf(rest, ch)
+		if n < 3 || ch == '`' && strings.IndexByte(rest[n:], '`') >= 0 {
 			return false
 		}
 		s.closeFrom(matched)
@@ -330,10 +326,8 @@ func (s *scanner) startLeaf(rest string, l line, next, matched int, all, inParag
 		}
 		return false
 	}
-	if all && s.leaf == leafParagraph {
-		if s.setext(rest, l) {
-			return true
-		}
+	if all && s.leaf == leafParagraph && s.setext(rest, l) {
+		return true
 	}
 	if thematicBreak(rest) {
 		s.closeFrom(matched)
@@ -344,8 +338,8 @@ func (s *scanner) startLeaf(rest string, l line, next, matched int, all, inParag
 
 // setext turns the open paragraph into a heading, and returns true, if the text rest underlines the paragraph.
 func (s *scanner) setext(rest string, l line) bool {
-	level := setextLevel(rest)
-	if level == 0 {
+	level := strings.IndexByte("=-", rest[0]) + 1
+	if level == 0 || !blank(rest[runOf(rest, rest[0]):]) {
 		return false
 	}
 	if s.src[s.paragraph[0].start] == '[' {
@@ -377,22 +371,8 @@ func (s *scanner) opensMath(rest string, l line) bool {
 	if s.noMath || !strings.HasPrefix(rest, "$$") || strings.Contains(rest[2:], "$$") {
 		return false
 	}
-	if !strings.Contains(s.src[l.next:], "$$") {
-		s.noMath = true
-		return false
-	}
-	return true
-}
-
-// atxHeading parses a heading such as "## Title ##". It returns the level, and the title as s[from:to], without closing
-// hashes and outer spaces. ok is false if s is not a heading.
-func atxHeading(s string) (level, from, to int, ok bool) {
-	if level = runOf(s, '#'); level > 6 || level < len(s) && s[level] != ' ' && s[level] != '\t' {
-		return 0, 0, 0, false
-	}
-	from, to = trimSpan(s, level, len(s))
-	to = withoutClosingHashes(s, from, to)
-	return level, from, to, true
+	s.noMath = !strings.Contains(s.src[l.next:], "$$")
+	return !s.noMath
 }
 
 // withoutClosingHashes returns the end of the title s[from:to] without closing hashes. Closing hashes follow a space or
@@ -418,27 +398,6 @@ func trimSpan(s string, from, to int) (int, int) {
 		to--
 	}
 	return from, to
-}
-
-// opensFence reports whether s opens a fence of code, and returns the number of its marks.
-func opensFence(s string) (length int, ok bool) {
-	n := runOf(s, s[0])
-	return n, n >= 3 && (s[0] != '`' || strings.IndexByte(s[n:], '`') < 0)
-}
-
-// closesFence reports whether s closes a fence of code that n characters ch opened.
-func closesFence(s string, ch byte, n int) bool {
-	i := runOf(s, ch)
-	return i >= n && blank(s[i:])
-}
-
-// setextLevel returns 1 for a line of '=', 2 for a line of '-', else 0.
-func setextLevel(s string) int {
-	level := strings.IndexByte("=-", s[0]) + 1
-	if level == 0 || !blank(s[runOf(s, s[0]):]) {
-		return 0
-	}
-	return level
 }
 
 // thematicBreak reports whether s is a rule: three or more of one of - _ * with spaces and tabs between them.

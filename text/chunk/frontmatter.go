@@ -320,7 +320,7 @@ func (f *frontmatter) appendNames(names []string, e yamlEntry, separators, prefi
 		}
 		for _, part := range parts {
 			part = strings.TrimPrefix(oneLine(part), prefix)
-			if part == "" || containsFold(names, part) {
+			if part == "" || slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, part) }) {
 				continue
 			}
 			if len(names) == maxNames {
@@ -331,10 +331,6 @@ func (f *frontmatter) appendNames(names []string, e yamlEntry, separators, prefi
 		}
 	}
 	return names
-}
-
-func containsFold(list []string, s string) bool {
-	return slices.ContainsFunc(list, func(t string) bool { return strings.EqualFold(s, t) })
 }
 
 // joinLines returns s with one separator in place of each run of line endings.

@@ -149,8 +149,8 @@ func (r *inline) construct(i int) construct {
 		if !ok {
 			return none
 		}
-		if !k.image {
-			r.brackets.recordLink()
+		if !k.image { // the brackets around a link can become only images
+			r.brackets.barrier = len(r.brackets.open)
 		}
 		return construct{kind: linkConstruct, end: end, opening: k, target: target}
 	}
@@ -164,7 +164,11 @@ func (r *inline) opening(i, at int) construct {
 			return construct{kind: wikiConstruct, end: at + 2 + size, wiki: l}
 		}
 	}
-	r.brackets.push(bracket{at: i, from: at + 1, image: at > i})
+	b := &r.brackets
+	if n := len(b.open); n > 0 {
+		b.open[n-1].nested = true
+	}
+	b.open = append(b.open, bracket{at: i, from: at + 1, image: at > i})
 	return construct{kind: openingConstruct, end: at + 1}
 }
 
@@ -181,22 +185,16 @@ func (r *inline) codeSpan(i int) (content span, end int, ok bool) {
 			return span{from, closing}, j, true
 		}
 		if r.lastTicks == nil { // rarely needed
-			r.findTicks(i)
+			r.lastTicks = map[int]int{}
+			for k := i; k < len(t); k = indexByteFrom(t, '`', k) {
+				size := runOf(t[k:], '`')
+				r.lastTicks[size] = k
+				k += size
+			}
 		}
 		if r.lastTicks[n] <= i {
 			return span{}, from, false
 		}
-	}
-}
-
-// findTicks fills lastTicks from the text at byte i and later.
-func (r *inline) findTicks(i int) {
-	r.lastTicks = map[int]int{}
-	t := r.text
-	for i = indexByteFrom(t, '`', i); i < len(t); i = indexByteFrom(t, '`', i) {
-		n := runOf(t[i:], '`')
-		r.lastTicks[n] = i
-		i += n
 	}
 }
 
@@ -343,13 +341,6 @@ type brackets struct {
 	barrier int
 }
 
-func (b *brackets) push(k bracket) {
-	if n := len(b.open); n > 0 {
-		b.open[n-1].nested = true
-	}
-	b.open = append(b.open, k)
-}
-
 // pop removes the last bracket and returns it. ok is false if no bracket is open, or if it can become neither link nor
 // image.
 func (b *brackets) pop() (k bracket, ok bool) {
@@ -363,9 +354,6 @@ func (b *brackets) pop() (k bracket, ok bool) {
 	b.barrier = min(b.barrier, n)
 	return k, ok
 }
-
-// recordLink records that the last popped bracket became a link. The brackets around it can then become only images.
-func (b *brackets) recordLink() { b.barrier = len(b.open) }
 
 // destination returns the target of the link whose text is between bracket k and the ']' at byte to. After the text
 // comes "(target)", or "[label]" of a definition; without both, the text is the label. end is the byte after the link.

@@ -1,6 +1,7 @@
 package chunk
 
 import (
+	"math"
 	"strings"
 
 	"sheaf"
@@ -49,11 +50,12 @@ func (o WindowOptions) Enrich(doc *sheaf.Document) (suffix string, tokens int) {
 	}
 	around := 0
 	if o.TitlePrefix && doc.Title != "" {
-		around = o.count(o.firstTokens(doc.Title, titleTokens) + separator)
+		title, _ := o.head(doc.Title, titleTokens)
+		_, around = o.head(title+separator, math.MaxInt)
 	}
 	if o.MetadataSuffix {
 		suffix, _ = MetadataSuffix(documentMetadata(doc))
-		n := o.count(suffix)
+		_, n := o.head(suffix, math.MaxInt)
 		if suffixShare*n >= size {
 			suffix, n = "", 0
 		}
@@ -75,34 +77,22 @@ func (o WindowOptions) Found(doc *sheaf.Document) string {
 	return keyword
 }
 
-// each calls yield with the byte range of each token of a text. Tokens are those that the options count.
-func (o WindowOptions) each(text string, yield func(start, end int) bool) {
-	if o.Tokens == nil {
-		words(text, yield)
-		return
+// head returns the start of a text with at most most tokens, and the number of these tokens.
+func (o WindowOptions) head(text string, most int) (start string, n int) {
+	tokens, last, more := o.Tokens, 0, false
+	if tokens == nil {
+		tokens = words
 	}
-	o.Tokens(text, yield)
-}
-
-func (o WindowOptions) count(text string) int {
-	n := 0
-	o.each(text, func(_, _ int) bool { n++; return true })
-	return n
-}
-
-// firstTokens returns the start of a text with at most n tokens.
-func (o WindowOptions) firstTokens(text string, n int) string {
-	last := 0
-	o.each(text, func(_, end int) bool {
-		if n--; n >= 0 {
-			last = end
+	tokens(text, func(_, end int) bool {
+		if more = n == most; !more {
+			n, last = n+1, end
 		}
-		return n >= 0
+		return !more
 	})
-	if n >= 0 {
-		return text
+	if !more {
+		return text, n
 	}
-	return text[:min(last, len(text))]
+	return text[:min(last, len(text))], n
 }
 
 // documentMetadata returns the properties of a document as metadata. It omits properties with their own field, and

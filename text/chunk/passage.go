@@ -1,7 +1,6 @@
 package chunk
 
 import (
-	"math"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -17,13 +16,8 @@ type Passages struct{ Words, Stride int }
 
 // AppendStarts appends to starts the bytes of text at which its words begin.
 func (Passages) AppendStarts(starts []int, text string) []int {
-	return appendStarts(starts, text, math.MaxInt)
-}
-
-// appendStarts is [Passages.AppendStarts] with a limit: it stops when starts has more elements than limit.
-func appendStarts(starts []int, text string, limit int) []int {
 	inWord, dense := false, 0
-	for i := 0; i < len(text) && len(starts) <= limit; {
+	for i := 0; i < len(text); {
 		start := i
 		for i < len(text) && asciiWord[text[i]] {
 			i++
@@ -93,8 +87,7 @@ func (p Passages) Window(starts []int, size, n int) sheaf.Span {
 func (p Passages) Span(doc *sheaf.Document, c *sheaf.Chunk, content []byte, n int) sheaf.Span {
 	left := IndexedText(doc, c, unsafe.String(unsafe.SliceData(content), len(content)))
 	text := left.Text
-	enough := max(n, 0)*p.Stride + p.Words
-	w := p.Window(appendStarts(nil, text, enough), len(text), n)
+	w := p.Window(p.AppendStarts(nil, text), len(text), n)
 	for w.End > w.Start && strings.IndexByte(" \t\r\n", text[w.End-1]) >= 0 {
 		w.End--
 	}

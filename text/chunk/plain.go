@@ -63,12 +63,11 @@ func (w *plainWriter) String() string {
 	var b strings.Builder
 	b.Grow(len(w.text))
 	for i := range w.pieces {
-		p := &w.pieces[i]
-		if p.char != 0 {
+		if p := &w.pieces[i]; p.char != 0 {
 			b.WriteString(p.text[:p.count])
-			continue
+		} else {
+			b.WriteString(p.text)
 		}
-		b.WriteString(p.text)
 	}
 	return b.String()
 }
@@ -103,8 +102,9 @@ func (w *plainWriter) scan(i int) {
 				w.put(i, i+size, text)
 			}
 			i += size
-		case c == '\n':
-			i = w.lineBreak(i)
+		case c == '\n': // one space for the line ending and the white space before it
+			from := w.from + len(strings.TrimRight(t[w.from:i], " \t"))
+			i = w.put(from, i+1, " ")
 		case c == '\\' && strings.HasPrefix(t[i+1:], "\n"):
 			i = w.put(i, i+2, " ")
 		default:
@@ -139,15 +139,6 @@ func (w *plainWriter) take(c *construct, i int) {
 		w.pieces[c.opening.piece].text = ""
 		w.emphasis(c.opening.delimiter)
 	}
-}
-
-// lineBreak writes one space for the line ending at byte i and the white space before it. It returns i+1.
-func (w *plainWriter) lineBreak(i int) int {
-	from := i
-	for from > w.from && (w.text[from-1] == ' ' || w.text[from-1] == '\t') {
-		from--
-	}
-	return w.put(from, i+1, " ")
 }
 
 // codeText returns the content of a code span as text. Line breaks become spaces. If both ends are spaces, it removes
@@ -208,7 +199,10 @@ func (w *plainWriter) emphasis(bottom int) {
 	for _, d := range w.delimiters[bottom:] {
 		closer := &w.pieces[d]
 		for closer.canClose && closer.count > 0 {
-			kind := kindOfCloser(closer)
+			kind := strings.IndexByte("*_~", closer.char)*2*3 + closer.length%3
+			if closer.canOpen {
+				kind += 3
+			}
 			k := len(stack) - 1
 			for k >= 0 && stack[k] >= searched[kind] && !matchDelimiters(&w.pieces[stack[k]], closer) {
 				k--
@@ -231,14 +225,6 @@ func (w *plainWriter) emphasis(bottom int) {
 		}
 	}
 	w.delimiters = w.delimiters[:bottom]
-}
-
-func kindOfCloser(p *piece) int {
-	kind := strings.IndexByte("*_~", p.char) * 2
-	if p.canOpen {
-		kind++
-	}
-	return kind*3 + p.length%3
 }
 
 func matchDelimiters(opener, closer *piece) bool {

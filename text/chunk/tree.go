@@ -167,16 +167,10 @@ func (s *source) distribute() {
 // returns the last chunk. The starts and the ends of the chunks must never decrease.
 func holding(chunks []sheaf.Chunk, start, end int) (first, last int) {
 	first = sort.Search(len(chunks)-1, func(i int) bool { return chunks[i].Body.End > start })
-	for last = first + 1; last < len(chunks) && begin(&chunks[last]) < end; {
-		last++
+	for last = first + 1; last < len(chunks); last++ {
+		if c := &chunks[last]; c.HasHeading() && c.Heading.Start >= end || !c.HasHeading() && c.Body.Start >= end {
+			break
+		}
 	}
 	return first, last
-}
-
-// begin returns the position of the first byte of a chunk: of its heading, or else of its body.
-func begin(c *sheaf.Chunk) int {
-	if c.HasHeading() {
-		return c.Heading.Start
-	}
-	return c.Body.Start
 }

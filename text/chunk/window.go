@@ -155,10 +155,10 @@ func (c *windowCut) bodies(begin int) []sheaf.Span {
 	for _, r := range ranges {
 		body := sheaf.Span{Start: begin, End: len(c.src)}
 		if r.start > 0 {
-			body.Start = c.startOf(r.start)
+			body.Start = c.boundAt(r.start).end
 		}
 		if r.end < len(c.tokens) {
-			body.End = c.endOf(r.end)
+			body.End = c.boundAt(r.end).start
 		}
 		switch last := len(bodies) - 1; {
 		case last >= 0 && body.End <= bodies[last].End:
@@ -269,20 +269,12 @@ func (c *windowCut) stretch(from, to, least int) span {
 	return span{from, to}
 }
 
-// startOf returns the first byte of a window that begins with this token.
-func (c *windowCut) startOf(token int) int {
-	if i := sort.SearchInts(c.units, token); i < len(c.units) && c.units[i] == token {
-		return c.bounds[i].end
+// boundAt returns the range of bytes between a window that ends before this token and a window that begins with it.
+func (c *windowCut) boundAt(token int) span {
+	if i, ok := slices.BinarySearch(c.units, token); ok {
+		return c.bounds[i]
 	}
-	return c.tokens[token].start
-}
-
-// endOf returns the end of a window whose last token is before this token.
-func (c *windowCut) endOf(token int) int {
-	if i := sort.SearchInts(c.units, token); i < len(c.units) && c.units[i] == token {
-		return c.bounds[i].start
-	}
-	return c.tokens[token-1].end
+	return span{c.tokens[token-1].end, c.tokens[token].start}
 }
 
 // sentenceEnd returns where a sentence ends in gap, the text between two letters or digits, or -1. A sentence ends
@@ -321,8 +313,7 @@ func (s *source) headingAt(pos int) string {
 func (s *source) addLarge() {
 	windows := s.doc.Chunks
 	number := 0
-	for i := 0; i < len(windows); i += windowsPerLarge {
-		group := windows[i:min(i+windowsPerLarge, len(windows))]
+	for group := range slices.Chunk(windows, windowsPerLarge) {
 		if len(group) < 2 {
 			continue
 		}
@@ -369,31 +360,21 @@ func (c *largeChunk) takeFrom(member *sheaf.Chunk) {
 // words yields each run of letters, marks and digits. In scripts without spaces it yields every character separately.
 func words(text string, yield func(start, end int) bool) {
 	start := -1
-	for i := 0; i < len(text); {
-		size, alone, inWord := 1, false, false
-		if c := text[i]; c < utf8.RuneSelf {
-			inWord = 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9'
-		} else {
-			var r rune
-			r, size = utf8.DecodeRuneInString(text[i:])
-			alone = r >= 0x2E80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
-			inWord = !alone && isWordRune(r)
-		}
+	for i, r := range text {
+		alone := r >= 0x2E80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
+		inWord := !alone && isWordRune(r)
 		if start >= 0 && !inWord {
 			if !yield(start, i) {
 				return
 			}
 			start = -1
 		}
-		switch {
-		case alone:
-			if !yield(i, i+size) {
-				return
-			}
-		case inWord && start < 0:
+		if alone && !yield(i, i+utf8.RuneLen(r)) {
+			return
+		}
+		if inWord && start < 0 {
 			start = i
 		}
-		i += size
 	}
 	if start >= 0 {
 		yield(start, len(text))

@@ -170,8 +170,12 @@ func (p *parser) joinAlternatives(alternatives []part, refused bool) part {
 			about = append(about, a.about)
 		}
 		query := a.query
-		if a.plain != "" {
-			query = oneOfWords(a.plain)
+		if a.plain != "" { // any whole word matches
+			if words := wholeWords(a.plain); len(words) == 1 {
+				query = words[0]
+			} else {
+				query = sheaf.Bool{Should: words}
+			}
 		}
 		if a.filter != nil && query == nil {
 			a = a.withSign()
@@ -316,15 +320,6 @@ func wholeWords(text string) []sheaf.TextQuery {
 		out = append([]sheaf.TextQuery{sheaf.Match{Text: strings.Join(simple, " ")}}, out...)
 	}
 	return out
-}
-
-// oneOfWords returns a query that any whole word of a text matches.
-func oneOfWords(text string) sheaf.TextQuery {
-	words := wholeWords(text)
-	if len(words) == 1 {
-		return words[0]
-	}
-	return sheaf.Bool{Should: words}
 }
 
 // A query of words has no filters, so a filter cannot be an alternative beside words. Tags and folders are also

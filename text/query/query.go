@@ -262,9 +262,11 @@ func (p *parser) inBrackets(text string, depth int) (values []token, rest string
 	if !ok || strings.ContainsAny(name, "[]\n") {
 		return nil, "", false
 	}
-	field, ok := p.bracketName(name)
-	if !ok {
-		return nil, "", false
+	field, _ := p.fieldName(name)
+	if field != "tag" && !strings.HasPrefix(field, "prop.") { // the other built-in fields count as names of properties
+		if field = "prop." + fold.Text(name); !p.isProperty(name) {
+			return nil, "", false
+		}
 	}
 	for len(values) < maxValues {
 		t := token{field: field}
@@ -324,15 +326,6 @@ func valueEnd(text string) int {
 		}
 	}
 	return min(len(text), maxBracket)
-}
-
-// bracketName returns the field for a name in brackets: "tag", or "prop." and the name of a property. The names of the
-// other built-in fields count as names of properties. ok is false if no such property is known.
-func (p *parser) bracketName(name string) (field string, ok bool) {
-	if field, _ = p.fieldName(name); field == "tag" || strings.HasPrefix(field, "prop.") {
-		return field, true
-	}
-	return "prop." + fold.Text(name), p.isProperty(name)
 }
 
 // isExpression reports whether text begins with a regular expression between slashes, such as /migr.tion[s]?/. An
@@ -399,7 +392,9 @@ func (p *parser) operand(t token, text string, depth int) (token, string) {
 		}
 		if field, known := p.fieldName(name); known {
 			t.field, t.text = field, value
-		} else if !strings.HasPrefix(value, "/") && isName(bare) {
+		} else if !strings.HasPrefix(value, "/") && !strings.ContainsFunc(bare, func(r rune) bool {
+			return !unicode.IsLetter(r) && !strings.ContainsRune("_-.", r)
+		}) {
 			if p.skipped[fold.Text(bare)] {
 				p.note(quoted(name+":") + " was not looked up, because the query has too many properties; " + quoted(word) +
 					" was searched as words; did you mean " + quoted(bracket+"prop."+bare+":") + "?")
@@ -456,10 +451,6 @@ func wordEnd(text string, depth int, stops func(rune) bool) int {
 	return len(text)
 }
 
-func isName(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !strings.ContainsRune("_-.", r) })
-}
-
 // fieldNames are the names of the built-in fields, without synonyms.
 var fieldNames = []string{"title", "heading", "tag", "path", "ext", "before", "after", "on", "date", "body", "alias"}
 
@@ -470,20 +461,13 @@ func (p *parser) unknown(name, word string) {
 		return
 	}
 	if len(p.notes) < maxNotes { // further ones are only counted
-		said += p.suggestion(name)
+		properties := maps.Clone(p.properties)
+		maps.DeleteFunc(properties, func(_ string, is bool) bool { return !is })
+		if near := suggest.Nearest(name, slices.Concat(fieldNames, slices.Sorted(maps.Keys(properties)))); near != "" {
+			said += "; did you mean " + quoted(near+":") + "?"
+		}
 	}
 	p.note(said)
-}
-
-// suggestion returns the end of a note, with a similar name of a field or property. Without such a name, it returns "".
-func (p *parser) suggestion(name string) string {
-	properties := maps.Clone(p.properties)
-	maps.DeleteFunc(properties, func(_ string, is bool) bool { return !is })
-	near := suggest.Nearest(name, slices.Concat(fieldNames, slices.Sorted(maps.Keys(properties))))
-	if near == "" {
-		return ""
-	}
-	return "; did you mean " + quoted(near+":") + "?"
 }
 
 func (p *parser) isProperty(name string) bool {

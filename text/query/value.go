@@ -14,6 +14,9 @@ import (
 	"sheaf/internal/wikilink"
 )
 
+// textFields maps the names of fields in queries to the fields of chunks.
+var textFields = map[string]string{"title": sheaf.FieldTitle, "body": sheaf.FieldBody, "alias": sheaf.FieldAliases}
+
 // value converts a word or phrase to a part, as its field says.
 func (p *parser) value(t token) part {
 	if name, ok := strings.CutPrefix(t.field, "prop."); ok {
@@ -30,16 +33,13 @@ func (p *parser) value(t token) part {
 			return part{}
 		}
 	}
+	if field := textFields[t.field]; field != "" {
+		return part{query: words(t, field), strict: true}
+	}
 	switch t.field {
-	case "title":
-		return part{query: words(t, sheaf.FieldTitle), strict: true}
 	case "heading":
 		return part{query: sheaf.Bool{Should: []sheaf.TextQuery{words(t, sheaf.FieldTitle), words(t, sheaf.FieldHierarchy)}},
 			strict: true}
-	case "body":
-		return part{query: words(t, sheaf.FieldBody), strict: true}
-	case "alias":
-		return part{query: words(t, sheaf.FieldAliases), strict: true}
 	case "tag":
 		return p.tag(t)
 	case "ext":

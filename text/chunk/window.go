@@ -269,7 +269,7 @@ func (c *windowCut) stretch(from, to, least int) span {
 	return span{from, to}
 }
 
-// boundAt returns the range of bytes between a window that ends before this token and a window that begins with it.
+// boundAt returns the range of bytes between two windows. The second window begins with this token.
 func (c *windowCut) boundAt(token int) span {
 	if i, ok := slices.BinarySearch(c.units, token); ok {
 		return c.bounds[i]

@@ -95,10 +95,14 @@ func nextWord(text string, i int) (start, end int) {
 // wordEnd returns the end of the word that begins at byte start, at most limit. The word includes at least the bytes
 // before i.
 func wordEnd(text string, i, start, limit int) int {
-	for i < len(text) && i < limit {
+	for end := min(len(text), limit); i < end; {
 		c := text[i]
+		if ascii[c] == classWord {
+			i++
+			continue
+		}
 		if c < utf8.RuneSelf {
-			if ascii[c] == classWord || isJoiner[c] && joins(text, i, rune(c), 1) {
+			if isJoiner[c] && joins(text, i, rune(c), 1) {
 				i++
 				continue
 			}

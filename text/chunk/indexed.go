@@ -235,8 +235,14 @@ func withoutPayload(target string) string {
 // body or ends after it, the range has only the bytes in body.
 func payloadsOf(content string, body sheaf.Span) []sheaf.Span {
 	const around = 2 * leastPayload
-	from := max(0, body.Start-around)
-	parts := payloads(content[from:min(len(content), body.End+around)])
+	from, to := body.Start, body.End
+	if mayCross(content, from) {
+		from = max(0, from-around)
+	}
+	if mayCross(content, to) {
+		to = min(len(content), to+around)
+	}
+	parts := payloads(content[from:to])
 	inside := parts[:0]
 	for _, p := range parts {
 		p = sheaf.Span{Start: max(p.Start+from-body.Start, 0), End: min(p.End+from, body.End) - body.Start}
@@ -245,6 +251,21 @@ func payloadsOf(content string, body sheaf.Span) []sheaf.Span {
 		}
 	}
 	return inside
+}
+
+// mayCross reports whether data may begin before byte at and end after it. It returns false if byte at begins a line
+// and the line before is no row of base64.
+func mayCross(content string, at int) bool {
+	if at == 0 || content[at-1] != '\n' {
+		return at > 0
+	}
+	before := strings.TrimRight(content[:at], " \t>\r\n")
+	for n := range leastRow {
+		if i := len(before) - 1 - n; i < 0 || !base64Byte[before[i]] {
+			return false
+		}
+	}
+	return true
 }
 
 // Left is what is left of a text after some parts were removed.

@@ -297,6 +297,9 @@ type LinkList struct {
 
 // LinkLists returns the bare lists of links in a text of Markdown, in order.
 func LinkLists(text string) (lists []LinkList) {
+	if strings.Count(text, "[")+strings.Count(text, "://") < leastLinks {
+		return nil
+	}
 	var list LinkList
 	end := func() {
 		if len(list.Links) >= leastLinks {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -41,79 +42,64 @@ func readTopics(file string, sum *xxh3.Hasher) ([]Query, error) {
 	if strings.HasSuffix(strings.TrimSuffix(file, ".gz"), ".jsonl") {
 		return readQueries(file, sum)
 	}
-	var t topics
-	_, err := readLines(file, sum, func(name string, line int, raw []byte) error {
+	var queries []Query
+	var records strings.Builder // the lines of a file with TREC's <top> records
+	breaks := 0                 // in records
+	name, err := readLines(file, sum, func(name string, line int, raw []byte) error {
 		text := strings.TrimSpace(string(raw))
-		if t.records = t.records || len(t.queries) == 0 && strings.HasPrefix(text, "<"); t.records {
-			return t.record(text, name, line)
+		if records.Len() > 0 || len(queries) == 0 && strings.HasPrefix(text, "<") {
+			records.WriteString(strings.Repeat("\n", line-1-breaks) + text)
+			breaks = line - 1
+			return nil
 		}
 		id, text, ok := strings.Cut(strings.TrimRight(string(raw), "\r"), "\t")
 		if id = strings.TrimSpace(id); !ok || id == "" {
 			return lineError(name, line, "want an ID, a tab and the text of a query")
 		}
-		t.queries = append(t.queries, Query{ID: id, Text: strings.TrimSpace(text), where: fmt.Sprintf("%s:%d", name, line)})
+		queries = append(queries, Query{ID: id, Text: strings.TrimSpace(text), where: fmt.Sprintf("%s:%d", name, line)})
 		return nil
 	})
-	if err == nil && t.inside {
-		err = sheaf.Invalidf("%s: a <top> has no </top>", t.q.where)
+	if err == nil && records.Len() > 0 {
+		return parseRecords(name, records.String())
 	}
-	return t.queries, err
+	return queries, err
 }
 
-// topics has the topics that were read from a file so far.
-type topics struct {
-	queries []Query
-	records bool   // the file has TREC's <top> records
-	q       Query  // the current record
-	field   string // its current field
-	inside  bool   // a record has begun, and has not ended
-}
+var recordTag = regexp.MustCompile(`<([^\s>]*)[^>\n]*>`)
 
-// record reads a line of TREC's records. They look like XML, but a tag may stay open, and a value ends at the next tag.
-func (t *topics) record(text, name string, line int) error {
-	for text != "" {
-		before, tag, rest := cutTag(text)
-		switch t.field {
-		case "num":
-			t.q.ID += strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(before), "Number:"))
-		case "title":
-			t.q.Text = strings.TrimSpace(t.q.Text + " " + strings.TrimPrefix(strings.TrimSpace(before), "Topic:"))
+// parseRecords reads TREC's records. They look like XML, but a tag may stay open, and a value ends at the next tag.
+func parseRecords(name, text string) (queries []Query, err error) {
+	var q Query
+	line, end, inside := 1, 0, false // inside: a record has begun, and has not ended
+	tags := recordTag.FindAllStringSubmatchIndex(text, -1)
+	for i, at := range tags {
+		value := text[at[1]:]
+		if i+1 < len(tags) {
+			value = text[at[1]:tags[i+1][0]]
 		}
-		text = rest
-		switch tag {
-		case "":
+		value = strings.Join(strings.Fields(value), " ")
+		line, end = line+strings.Count(text[end:at[0]], "\n"), at[0]
+		switch strings.ToLower(text[at[2]:at[3]]) {
 		case "top":
-			if t.inside {
-				return lineError(name, line, "a <top> begins inside another one")
+			if inside {
+				return nil, lineError(name, line, "a <top> begins inside another one")
 			}
-			t.q, t.inside, t.field = Query{where: fmt.Sprintf("%s:%d", name, line)}, true, ""
+			q, inside = Query{where: fmt.Sprintf("%s:%d", name, line)}, true
 		case "/top":
-			if t.q.ID == "" {
-				return lineError(name, line, "the topic has no <num>")
+			if q.ID == "" {
+				return nil, lineError(name, line, "the topic has no <num>")
 			}
-			t.queries, t.inside, t.field = append(t.queries, t.q), false, ""
-		default:
-			if t.field = tag; strings.HasPrefix(tag, "/") {
-				t.field = ""
-			}
+			queries, inside = append(queries, q), false
+		case "num":
+			q.ID = strings.TrimSpace(strings.TrimPrefix(value, "Number:"))
+		case "title":
+			q.Text = strings.TrimSpace(strings.TrimPrefix(value, "Topic:"))
 		}
 	}
-	return nil
-}
-
-// cutTag splits text at its first tag. It returns the text before the tag, the tag's name in small letters, and the
-// text after the tag. Without a tag, before is the whole text.
-func cutTag(text string) (before, tag, rest string) {
-	open := strings.IndexByte(text, '<')
-	if open < 0 {
-		return text, "", ""
+	if inside {
+		return nil, sheaf.Invalidf("%s: a <top> has no </top>", q.where)
 	}
-	end := strings.IndexByte(text[open:], '>')
-	if end < 0 {
-		return text, "", ""
-	}
-	name, _, _ := strings.Cut(text[open+1:open+end], " ")
-	return text[:open], strings.ToLower(name), text[open+end+1:]
+	return queries, nil
 }
 
 // ReadRun reads a run file, in a format of package runfile. Queries and documents have the names that

@@ -23,9 +23,8 @@ import (
 
 func (a *app) aclCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "acl",
-		GroupID: groupServe,
-		Short:   "Check that callers see only what they may",
+		Use:   "acl",
+		Short: "Check that callers see only what they may",
 	}
 	cmd.AddCommand(a.aclAuditCommand())
 	return cmd
@@ -42,7 +41,6 @@ every way there is (search and its pages, facets and counts, explanations, simil
 passages, links, errors ...), and looks in all that comes back for what the caller
 may not see: first in the index as it is, then in a copy of some of its documents
 with random access lists. The index is not changed.`,
-		Args: arguments(cobra.NoArgs),
 		PreRunE: func(cmd *cobra.Command, _ []string) error {
 			if checks < 1 || checks > 10_000_000 {
 				return sheaf.Invalidf("--checks is %d: must be within 1..10000000", checks)

@@ -36,9 +36,8 @@ type benchOptions struct {
 func (a *app) benchCommand() *cobra.Command {
 	var o benchOptions
 	cmd := &cobra.Command{
-		Use:     "bench FOLDER...",
-		GroupID: groupRank,
-		Short:   "Measure the engine beside others",
+		Use:   "bench FOLDER...",
+		Short: "Measure the engine beside others",
 		Long: `Makes corpora from the Markdown in the folders. This engine and every other installed
 engine index and search them, one after another. It prints speed, size, memory and
 whether the answers are right. bench/setup.sh in the source installs the other
@@ -49,7 +48,6 @@ headings and link texts ("real"), and the most frequent words ("hot").`,
 		Example: `  sheaf bench ~/docs
   sheaf bench --chunks 10000,100000,1000000 --peers bleve,tantivy --svg speed.svg ~/docs
   sheaf bench --chunks 100000,1000000 --seconds 5 --limit 5m --report speed.md ~/docs`,
-		Args: arguments(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.bench(cmd, args, o) },
 	}
 	f := cmd.Flags()
@@ -81,7 +79,6 @@ func (a *app) benchEngineCommand() *cobra.Command {
 		Use:    "engine FOLDER TASK INDEX",
 		Hidden: true,
 		Short:  "Run this engine as sheaf bench runs the others",
-		Args:   arguments(cobra.ExactArgs(3)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := benchmark.RunEngine(cmd.Context(), args[0], benchmark.Task(args[1]), args[2], benchmark.Own)
 			if err != nil {

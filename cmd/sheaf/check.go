@@ -15,9 +15,8 @@ import (
 func (a *app) checkCommand() *cobra.Command {
 	var repair bool
 	cmd := &cobra.Command{
-		Use:     "check",
-		GroupID: groupKeep,
-		Short:   "Read the whole index and report what is damaged",
+		Use:   "check",
+		Short: "Read the whole index and report what is damaged",
 		Long: `Reads every file of the index and checks its checksums and structure. It also checks
 that the documents and the searchable chunks agree. It changes nothing.
 
@@ -30,7 +29,6 @@ of the index. It makes a list of skipped files alone again; for other damage it
 indexes again. It keeps documents that came without a file. It names those that it
 cannot read, and keeps a copy of their remains. You can interrupt it at any time: the
 next command continues.`,
-		Args: arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if repair {
 				return a.repair(cmd)

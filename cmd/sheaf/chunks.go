@@ -30,9 +30,8 @@ func (a *app) chunksCommand() *cobra.Command {
 	o := chunksRun{app: a, seen: map[string]bool{},
 		found: verifiedJSON{Schema: "sheaf.chunks-verify/1", Broken: []string{}, Skipped: []collection.Skip{}}}
 	cmd := &cobra.Command{
-		Use:     "chunks PATH...",
-		GroupID: groupRank,
-		Short:   "Show how files are cut, without an index",
+		Use:   "chunks PATH...",
+		Short: "Show how files are cut, without an index",
 		Long: `Cuts files into chunks and prints the chunks. In a folder, it cuts the documents that
 an index of the folder has. - is the standard input, read as Markdown. With --json,
 each chunk is one line of JSON. The error stream names the skipped files.
@@ -43,7 +42,6 @@ path; else the current folder. The tree has the name of that folder, or of --tre
 		Example: `  sheaf chunks notes/git.md
   sheaf chunks --chunker window --json notes > chunks.jsonl
   sheaf chunks --verify notes`,
-		Args: arguments(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
 	f := cmd.Flags()

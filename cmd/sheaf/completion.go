@@ -17,15 +17,13 @@ var shells = []string{"bash", "zsh", "fish", "powershell"}
 
 func (a *app) completionCommand() *cobra.Command {
 	return a.withJSON(&cobra.Command{
-		Use:     "completion SHELL",
-		GroupID: groupSetup,
-		Short:   "Print a completion script for bash, zsh, fish or powershell",
+		Use:   "completion SHELL",
+		Short: "Print a completion script for bash, zsh, fish or powershell",
 		Long: `Prints what has a shell complete commands, flags and their values. That of bash needs
 the package bash-completion, which most systems have.`,
 		Example: `  source <(sheaf completion bash)
   sheaf completion zsh > "${fpath[1]}/_sheaf"
   sheaf completion fish > ~/.config/fish/completions/sheaf.fish`,
-		Args:      arguments(cobra.ExactArgs(1)),
 		ValidArgs: shells,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			script, err := completionScript(cmd.Root(), args[0])

@@ -66,7 +66,6 @@ questions that were not used to learn (expected calibration error, ten bins).
 With several judged data sets (see sheaf eval), it learns from all data sets but one
 and prints how well that fits the one left out. Then it prints the fit of all data
 sets. The calibration that sheaf ships was made this way. It keeps nothing.`,
-		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			err := cmp.Or(checkCount("--queries", o.PerKind), checkCount("--impossible", o.Impossible))
 			if err != nil {

@@ -20,9 +20,8 @@ import (
 
 func (a *app) configCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "config",
-		GroupID: groupSetup,
-		Short:   "Show and change settings",
+		Use:   "config",
+		Short: "Show and change settings",
 		Long: `Settings come from flags, then SHEAF_* variables, then the project's file
 (.sheaf.yaml or sheaf.yaml in the folder or above it), then your own file, then
 the defaults; the first that names a key wins.
@@ -118,7 +117,6 @@ func (a *app) configShowCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show",
 		Short: "Print every setting, and with --origin where it was made",
-		Args:  arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, c, err := a.folderSettings(cmd)
 			if err != nil {
@@ -175,7 +173,6 @@ func (a *app) configGetCommand() *cobra.Command {
 	return a.withJSON(&cobra.Command{
 		Use:               "get KEY",
 		Short:             "Print one setting",
-		Args:              arguments(cobra.ExactArgs(1)),
 		ValidArgsFunction: completeKeys,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			key, err := config.Lookup(args[0])
@@ -208,7 +205,6 @@ your own file, because all folders would fill that one place.`,
   sheaf config set --project exclude drafts/ '*.tmp'
   sheaf config set store postgres://me@host/database?schema=notes
   sheaf config set --user store opensearch://host:9200`,
-		Args:              arguments(cobra.MinimumNArgs(2)),
 		ValidArgsFunction: completeSetting,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			file, err := a.writeSetting(cmd, w, args[0], func(file string, inProject bool) error {
@@ -285,7 +281,6 @@ and says which value holds now. The setting store is removed from the folder's f
 unless --user says otherwise.`,
 		Example: `  sheaf config unset limit
   sheaf config unset --project profile`,
-		Args:              arguments(cobra.ExactArgs(1)),
 		ValidArgsFunction: completeKeys,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			key, err := config.Lookup(args[0])
@@ -434,7 +429,6 @@ func (a *app) configPathCommand() *cobra.Command {
 	return a.withJSON(&cobra.Command{
 		Use:   "path",
 		Short: "Print which files settings are read from",
-		Args:  arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, c, err := a.folderSettings(cmd)
 			if err != nil {
@@ -456,7 +450,6 @@ func (a *app) configSchemaCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Print a JSON Schema of configuration files, for editors",
-		Args:  arguments(cobra.NoArgs),
 		RunE:  func(*cobra.Command, []string) error { return a.printJSON(config.Schema()) },
 	}
 }
@@ -470,7 +463,6 @@ func (a *app) configTrustCommand() *cobra.Command {
 else. Until you approve it, its endpoints, secrets and paths outside the folder
 are ignored, with a note. The approval is for this content: after a change the
 file needs it again. Without FILE, the file in force in this folder is meant.`,
-		Args: arguments(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := a.fileToTrust(cmd, args)
 			if err != nil {

@@ -15,13 +15,11 @@ import (
 func (a *app) contextCommand() *cobra.Command {
 	var o searchOptions
 	cmd := &cobra.Command{
-		Use:     "context FILE",
-		GroupID: groupFind,
-		Short:   "Find what to read beside a file",
+		Use:   "context FILE",
+		Short: "Find what to read beside a file",
 		Long: `Finds passages about what a file is about: its salient words, its title and
 headings and the texts of its links make the query. The file itself is left out.
 It need not be in the folder, nor be Markdown; - is the standard input.`,
-		Args: arguments(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.context(cmd, args[0], o) },
 	}
 	a.addSearchFlags(cmd.Flags(), &o)
@@ -73,13 +71,11 @@ func (a *app) readInput(name string) (content []byte, full string, err error) {
 func (a *app) similarCommand() *cobra.Command {
 	var o searchOptions
 	cmd := &cobra.Command{
-		Use:     "similar ADDRESS",
-		GroupID: groupFind,
-		Short:   "Find passages like a given one",
+		Use:   "similar ADDRESS",
+		Short: "Find passages like a given one",
 		Long: `Finds passages in other documents that are like this one. The address is as for
 sheaf get. The search by words uses words that are frequent in the passage and rare
 elsewhere. The search by meaning uses its whole text, if a model knows its words.`,
-		Args: arguments(cobra.ExactArgs(1)),
 		RunE: a.onIndex(openOptions{Refresh: true, Make: true}, func(cmd *cobra.Command, s *session, args []string) error {
 			t, err := s.resolve(cmd.Context(), args[0])
 			if err != nil {

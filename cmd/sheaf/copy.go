@@ -29,9 +29,8 @@ import (
 func (a *app) copyCommand() *cobra.Command {
 	var o copyOptions
 	cmd := &cobra.Command{
-		Use:     "copy --to ADDRESS",
-		GroupID: groupKeep,
-		Short:   "Copy the documents of this index into another store",
+		Use:   "copy --to ADDRESS",
+		Short: "Copy the documents of this index into another store",
 		Long: `Fills the store at ADDRESS with the documents of this folder's index. Then it checks
 the copy: a search must find every chunk. The index in use does not change.
 
@@ -59,7 +58,6 @@ Passwords and keys: see store_key_env and store_key_file in sheaf config.`,
   sheaf copy --from opensearch://127.0.0.1:9200/notes --to embedded
   sheaf copy --to opensearch://127.0.0.1:9200/notes-2 --alias notes
   SHEAF_STORE_KEY_FILE=~/.key sheaf copy --to opensearch+https://me@search.example.org/notes`,
-		Args: arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.to == "" {
 				return withHint(sheaf.Invalidf("--to is not set"), "name the store to fill, as in --to postgres://me@host/database")

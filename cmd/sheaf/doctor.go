@@ -21,14 +21,12 @@ import (
 
 func (a *app) doctorCommand() *cobra.Command {
 	return a.withJSON(&cobra.Command{
-		Use:     "doctor",
-		GroupID: groupKeep,
-		Short:   "Check everything that a search here needs",
+		Use:   "doctor",
+		Short: "Check everything that a search here needs",
 		Long: `Checks the settings, the model, and the store of this folder's index: whether the
 server answers, its version and plug-ins, rights, analyzers, the dimensions of
 vectors, and its clock. A fault comes with advice. It changes nothing in the index.
 On OpenSearch and Weaviate it makes and removes an empty index, on Vespa a document.`,
-		Args: arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd) },
 	})
 }

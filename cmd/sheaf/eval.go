@@ -81,15 +81,13 @@ data set.`
 func (a *app) evalCommand() *cobra.Command {
 	var o evalOptions
 	cmd := &cobra.Command{
-		Use:     "eval DATASET...",
-		GroupID: groupRank,
-		Short:   "Measure rankings on judged collections",
-		Long:    evalHelp,
+		Use:   "eval DATASET...",
+		Short: "Measure rankings on judged collections",
+		Long:  evalHelp,
 		Example: `  sheaf eval data/scifact
   sheaf eval data/* --profile sheaf,sonar,rrf --metrics nDCG@10,R@100 --html report.html
   sheaf eval data/scifact --param meaning=0,0.3,0.5
   sheaf eval notes.yaml --fail-below nDCG@10=0.55`,
-		Args: arguments(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.eval(cmd, args, o) },
 	}
 	f := cmd.Flags()

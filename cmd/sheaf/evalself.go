@@ -35,7 +35,6 @@ The first column is the profile in use. Without --profile and --param, it is
 compared with some other profiles.`,
 		Example: `  sheaf eval self ~/notes
   sheaf eval self --param meaning=0,0.25,0.5,0.75`,
-		Args: arguments(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withOwn(cmd, args, o.Wanted, func(s *session, c *eval.Collection) error {
 				return s.evalSelf(cmd.Context(), c, o)

@@ -26,9 +26,8 @@ func (a *app) explainCommand() *cobra.Command {
 	var whyNot string
 	var full bool
 	cmd := &cobra.Command{
-		Use:     "explain QUERY [ADDRESS]",
-		GroupID: groupFind,
-		Short:   "Say why results stand where they stand, or why one is missing",
+		Use:   "explain QUERY [ADDRESS]",
+		Short: "Say why results stand where they stand, or why one is missing",
 		Long: `Says in a few words why each result has its place, each part in percent of its
 score. --full prints the ranking after every step of the profile, and every
 score with its whole arithmetic.
@@ -40,7 +39,6 @@ of the profile were another.`,
   sheaf explain "undo commit" -n 1 --full
   sheaf explain "undo commit" guides/git.md#reset
   sheaf explain "undo commit" --change meaning=0`,
-		Args: arguments(cobra.RangeArgs(1, 2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := a.openOrScan(cmd, openOptions{Refresh: true, Make: true}, o.set)
 			if err != nil {

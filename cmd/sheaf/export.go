@@ -38,9 +38,8 @@ var exports = []struct {
 
 func (a *app) exportCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "export",
-		GroupID: groupKeep,
-		Short:   "Write the files for creating a store by hand",
+		Use:   "export",
+		Short: "Write the files for creating a store by hand",
 		Long: `Writes the definitions that sheaf would make on a server for this folder, with its
 analyzer and the dimensions of its model: to the standard output, or for Vespa into a
 folder. It asks no server. sheaf uses a place that you make by hand with them as if
@@ -52,7 +51,7 @@ it had made the place itself.`,
 	for _, e := range exports {
 		address := ""
 		one := &cobra.Command{
-			Use: e.name, Short: e.about, Args: arguments(cobra.NoArgs),
+			Use: e.name, Short: e.about,
 			RunE: func(cmd *cobra.Command, _ []string) error { return a.export(cmd, address, e.kinds) },
 		}
 		one.Flags().StringVar(&address, "for", e.address, "address of the store, for its name and options")
@@ -124,7 +123,6 @@ onyx-vespa (or one like it) it also holds that ranking as rank profiles of two p
 with the profile's numbers as their defaults. Deploy it with "vespa deploy DIR", or
 add its schemas and the two documents to an application of your own.`,
 		Example: `  sheaf export vespa-app app --profile onyx-vespa --for 'vespa://host:8080/notes?hnsw=true'`,
-		Args:    arguments(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.exportFor(cmd, address, []string{"vespa"},
 				func(t *storeurl.Target, an *analysis.Analyzer, fields []store.VectorField) error {

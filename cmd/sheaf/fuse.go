@@ -21,15 +21,19 @@ func (a *app) fuseCommand() *cobra.Command {
 	var weights, name string
 	var limit int
 	cmd := &cobra.Command{
-		Use:     "fuse RUN RUN...",
-		GroupID: groupRank,
-		Short:   "Join rankings that other systems made",
+		Use:   "fuse RUN RUN...",
+		Short: "Join rankings that other systems made",
 		Long: `Joins runs, query by query, into one, and prints it. A run is a file in the
 format of TREC (QUERY Q0 DOCUMENT RANK SCORE NAME) or JSON, the answers of sheaf
 search --json among it; - is the standard input. See doc/stages.md.`,
 		Example: `  sheaf fuse --method rrf --k 60 bm25.run vectors.run
   sheaf fuse --method weighted_sum --weights 0.3,0.7 words.json meaning.json --json`,
-		Args: arguments(cobra.MinimumNArgs(1)),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 { // joining one run changes its scores only
+				return nil
+			}
+			return checkArguments(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, option := range profile.FusionOptions() {
 				if f := cmd.Flags().Lookup(option.Name); f.Changed {
@@ -157,9 +161,8 @@ func (a *app) printRun(r *runfile.Run, name string, limit int) error {
 
 func (a *app) stageCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "stage NAME [--SETTING=VALUE...] RUN",
-		GroupID: groupRank,
-		Short:   "Apply a ranking stage to rankings that other systems made",
+		Use:   "stage NAME [--SETTING=VALUE...] RUN",
+		Short: "Apply a ranking stage to rankings that other systems made",
 		Long: `Applies one stage, as profiles have them, to the rankings of a run (a TREC run
 file or JSON; - is the standard input) and prints the result. Settings are those
 of the stage: sheaf stage NAME --help lists them. What stands before the last #

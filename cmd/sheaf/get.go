@@ -17,9 +17,8 @@ func (a *app) getCommand() *cobra.Command {
 	var o collection.GetOptions
 	var open openOptions
 	cmd := &cobra.Command{
-		Use:     "get ADDRESS...",
-		GroupID: groupFind,
-		Short:   "Print a passage or a document",
+		Use:   "get ADDRESS...",
+		Short: "Print a passage or a document",
 		Long: `Prints what an address names:
   an identifier         as search --json gives it
   guides/git.md         the document
@@ -30,7 +29,6 @@ func (a *app) getCommand() *cobra.Command {
   [[git#undo]]          what a link between notes leads to; names and aliases alone, too`,
 		Example: `  sheaf get guides/git.md#undo
   sheaf get --neighbors 1 guides/git.md:42`,
-		Args: arguments(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			open.Make = open.Refresh
 			return a.withIndex(cmd, open, func(s *session) error { return s.get(cmd.Context(), args, o) })

@@ -23,9 +23,8 @@ import (
 func (a *app) indexCommand() *cobra.Command {
 	var rebuild bool
 	cmd := &cobra.Command{
-		Use:     "index [FOLDER]",
-		GroupID: groupFolders,
-		Short:   "Bring the index of a folder up to date",
+		Use:   "index [FOLDER]",
+		Short: "Bring the index of a folder up to date",
 		Long: `Indexes new and changed files of a folder, and removes the documents of deleted
 files. A search does the same first, so this is for the first run on a large folder,
 and for --rebuild. --rebuild drops the index and makes it again from the files: after

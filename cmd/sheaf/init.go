@@ -16,9 +16,8 @@ import (
 func (a *app) initCommand() *cobra.Command {
 	var here bool
 	cmd := &cobra.Command{
-		Use:     "init [FOLDER]",
-		GroupID: groupFolders,
-		Short:   "Make the index of a folder, in your data folder or with --here inside it",
+		Use:   "init [FOLDER]",
+		Short: "Make the index of a folder, in your data folder or with --here inside it",
 		Long: `Makes an index of its own for a folder and fills it. Searching does the same when
 a folder has none, so this is for folders below one that is indexed already, and
 for --here: the index then lies in .sheaf inside the folder and moves with it.
@@ -64,13 +63,11 @@ that came with a folder, from elsewhere or from its former place, is used once
 
 func (a *app) addCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "add FOLDER...",
-		GroupID: groupFolders,
-		Short:   "Add folders to the index of the current one",
+		Use:   "add FOLDER...",
+		Short: "Add folders to the index of the current one",
 		Long: `Adds folders to the index that serves the current folder, or --in FOLDER, and
 indexes them. They are searched with it from then on; their paths are shown in
 full.`,
-		Args: arguments(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var folders []string
 			for _, arg := range args {
@@ -95,14 +92,12 @@ full.`,
 
 func (a *app) removeCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "remove FOLDER...",
-		GroupID: groupFolders,
-		Short:   "Take folders out of the index that were added to it",
+		Use:   "remove FOLDER...",
+		Short: "Take folders out of the index that were added to it",
 		Long: `Takes folders out of the index of the current folder, or --in FOLDER, that sheaf add
 added to it. Searches no longer find their documents; the folders, which may be gone,
 stay as they are. A folder is named by its path, or as sheaf ls names its documents,
 before the colon.`,
-		Args: arguments(cobra.MinimumNArgs(1)),
 		RunE: a.onIndex(openOptions{}, func(cmd *cobra.Command, s *session, args []string) error {
 			trees, err := s.otherFolders(args)
 			if err != nil {

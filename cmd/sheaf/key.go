@@ -24,9 +24,8 @@ import (
 
 func (a *app) keyCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "key",
-		GroupID: groupServe,
-		Short:   "Manage keys: who may use a server, and what they see",
+		Use:   "key",
+		Short: "Manage keys: who may use a server, and what they see",
 		Long: `Keys let callers of sheaf serve in. A key sees the documents of one tenant, or of
 none, that are public or that name somebody it is; documents that say nothing are
 private. A document says so in its frontmatter:
@@ -74,7 +73,6 @@ func (a *app) keyAddCommand() *cobra.Command {
   sheaf key add ann --access user:ann,group:staff --expires 90d
   sheaf key add feed --scope ingest --tenant acme
   sheaf key add site --set handbook --access '*' --filter 'path:public/'`,
-		Args: arguments(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			g.Name = args[0]
 			if err := access.ValidName("name", g.Name); err != nil {
@@ -248,7 +246,6 @@ func (a *app) keyListCommand() *cobra.Command {
 	return a.withJSON(&cobra.Command{
 		Use:   "list",
 		Short: "List the keys, without their secrets",
-		Args:  arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withKeys(cmd, openOptions{Make: true}, func(s *session, keys *access.Keys) error {
 				list, err := keys.List()
@@ -321,7 +318,6 @@ func (a *app) keyRevokeCommand() *cobra.Command {
 	return a.withJSON(&cobra.Command{
 		Use:   "revoke ID",
 		Short: "Revoke a key at once, by its ID or name",
-		Args:  arguments(cobra.ExactArgs(1)),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			return a.goodKeys(cmd, args), cobra.ShellCompDirectiveNoFileComp
 		},

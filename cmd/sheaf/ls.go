@@ -21,10 +21,9 @@ import (
 func (a *app) listCommand() *cobra.Command {
 	var all, long, null bool
 	cmd := &cobra.Command{
-		Use:     "ls [FOLDER]",
-		GroupID: groupFolders,
-		Short:   "List indexed documents, or with --collections all indexes",
-		Args:    a.folderArgument,
+		Use:   "ls [FOLDER]",
+		Short: "List indexed documents, or with --collections all indexes",
+		Args:  a.folderArgument,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if null && (all || long || a.json || a.jsonl) {
 				return sheaf.Invalidf("--null lists paths alone: leave out --collections, --long, --json and --jsonl")

@@ -23,9 +23,8 @@ import (
 func (a *app) mcpCommand() *cobra.Command {
 	var address string
 	cmd := &cobra.Command{
-		Use:     "mcp",
-		GroupID: groupServe,
-		Short:   "Let an assistant search, by the Model Context Protocol",
+		Use:   "mcp",
+		Short: "Let an assistant search, by the Model Context Protocol",
 		Long: `Serves the folder to an assistant: on standard input and output, as assistants
 start such servers, or over HTTP with --http. The folder is indexed when it is new
 and kept up to date while the server runs. The tools only read.
@@ -33,7 +32,6 @@ and kept up to date while the server runs. The tools only read.
   sheaf mcp install    writes the entry into the configuration of your assistants`,
 		Example: `  sheaf mcp --in ~/notes
   sheaf mcp --in ~/notes --http 127.0.0.1:8765`,
-		Args: arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.mcp(cmd, address) },
 	}
 	cmd.Flags().StringVar(&address, "http", "", "serve HTTP at this address of the loopback instead, as in "+

@@ -28,9 +28,8 @@ func (a *app) parityCommand() *cobra.Command {
 	var html string
 	var set []string
 	cmd := &cobra.Command{
-		Use:     "parity --stores STORE,STORE... QUERIES",
-		GroupID: groupRank,
-		Short:   "Compare what stores answer, stage by stage",
+		Use:   "parity --stores STORE,STORE... QUERIES",
+		Short: "Compare what stores answer, stage by stage",
 		Long: `Asks every store the queries in the file QUERIES, one query a line ("-" is the
 standard input), with one profile. It compares each store with the first one, stage
 by stage: whether the same hits come in the same order, Kendall's tau, rank-biased
@@ -44,7 +43,6 @@ A store is "embedded" or an address as in sheaf copy. Each store is filled or up
 before it is asked.`,
 		Example: "  sheaf parity --stores embedded,postgres://me@127.0.0.1/notes --profile rrf queries.txt " +
 			"--html report.html",
-		Args: arguments(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.parity(cmd, stores, args[0], html, set)
 		},

@@ -21,9 +21,8 @@ import (
 
 func (a *app) profileCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "profile",
-		GroupID: groupRank,
-		Short:   "Show, check and make ranking profiles",
+		Use:   "profile",
+		Short: "Show, check and make ranking profiles",
 		Long: `A profile says how results are ranked: which branches retrieve, how they are
 joined, which stages follow, and with which numbers. sheaf search --profile NAME
 uses one, --set NAME=VALUE changes a parameter of it for one query.
@@ -42,7 +41,6 @@ func (a *app) profileSchemaCommand() *cobra.Command {
 		Long: `Prints the JSON Schema of profile files. Editors that know it complete and check
 a profile while it is written: save it, and begin the profile with
 # yaml-language-server: $schema=PATH`,
-		Args: arguments(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			text, err := profile.Schema()
 			if err != nil {
@@ -88,7 +86,6 @@ func (a *app) profileListCommand() *cobra.Command {
 	return a.withJSON(&cobra.Command{
 		Use:   "list",
 		Short: "List the profiles",
-		Args:  arguments(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			infos, err := profile.List(profileFolder())
 			if err != nil {
@@ -133,7 +130,6 @@ func (a *app) profileShowCommand() *cobra.Command {
 		Short: "Draw the pipeline of a profile, or print it as written",
 		Long: `Draws the pipeline of a profile, every number worked out; with --source prints it
 as written; with --doc its reference, and without a name that of the whole language.`,
-		Args:              arguments(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: completeProfiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, whole := range []string{"source", "doc"} {
@@ -286,7 +282,6 @@ func (a *app) profileCheckCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check FILE|NAME...",
 		Short: "Say whether profiles are right, and where they are not",
-		Args:  arguments(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			var faults []error
 			checked := make([]checkedProfileJSON, len(args))
@@ -322,7 +317,6 @@ func (a *app) profileDiffCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "diff A B",
 		Short:             "Show in which steps and numbers two profiles differ",
-		Args:              arguments(cobra.ExactArgs(2)),
 		ValidArgsFunction: completeProfiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			left, plan, err := a.bind(cmd, args[0], nil)
@@ -375,7 +369,6 @@ func (a *app) profileNewCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "new NAME",
 		Short: "Make a profile of your own that changes another",
-		Args:  arguments(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if a.in != "" {
 				return withHint(sheaf.Invalidf("--in %s: your profiles belong to no folder", a.in),

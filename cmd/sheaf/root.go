@@ -31,16 +31,6 @@ Exit status:
   6  any other error
   130  interrupted`
 
-// These are the groups of commands in the help text.
-const (
-	groupFind    = "find"
-	groupFolders = "folders"
-	groupServe   = "serve"
-	groupKeep    = "keep"
-	groupRank    = "rank"
-	groupSetup   = "setup"
-)
-
 // command builds the tree of commands. It does nothing else, because every run of the program waits for it.
 func (a *app) command() *cobra.Command {
 	root := &cobra.Command{
@@ -69,15 +59,24 @@ func (a *app) command() *cobra.Command {
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(a.flagError)
 	root.SetHelpCommand(helpCommand())
-	root.AddGroup(
-		&cobra.Group{ID: groupFind, Title: "Find and read:"},
-		&cobra.Group{ID: groupFolders, Title: "Choose the folders, see what is indexed:"},
-		&cobra.Group{ID: groupServe, Title: "Answer people, programs and assistants:"},
-		&cobra.Group{ID: groupKeep, Title: "Check, repair and move an index:"},
-		&cobra.Group{ID: groupRank, Title: "Understand and improve the ranking:"},
-		&cobra.Group{ID: groupSetup, Title: "Set up the program:"},
-	)
-	root.SetHelpCommandGroupID(groupSetup)
+	group := func(title string, commands ...*cobra.Command) {
+		root.AddGroup(&cobra.Group{ID: title, Title: title})
+		for _, c := range commands {
+			c.GroupID = title
+		}
+		root.AddCommand(commands...)
+		root.SetHelpCommandGroupID(title) // the help command is in the last group
+	}
+	group("Find and read:", a.searchCommand(), a.getCommand(), a.contextCommand(), a.similarCommand(), a.explainCommand())
+	group("Choose the folders, see what is indexed:", a.initCommand(), a.addCommand(), a.removeCommand(),
+		a.indexCommand(), a.watchCommand(), a.listCommand(), a.statusCommand())
+	group("Answer people, programs and assistants:", a.serveCommand(), a.serviceCommand(), a.keyCommand(),
+		a.aclCommand(), a.mcpCommand())
+	group("Check, repair and move an index:", a.copyCommand(), a.exportCommand(), a.checkCommand(), a.doctorCommand())
+	group("Understand and improve the ranking:", a.benchCommand(), a.chunksCommand(), a.parityCommand(), a.evalCommand(),
+		a.fuseCommand(), a.stageCommand(), a.tuneCommand(), a.profileCommand())
+	group("Set up the program:", a.completionCommand(), a.configCommand(), a.versionCommand())
+	root.AddCommand(a.manCommand())
 	root.CompletionOptions.DisableDefaultCmd = true
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.in, "in", "", "work on this folder instead of the current one")
@@ -85,51 +84,25 @@ func (a *app) command() *cobra.Command {
 	flags.String("color", "", "colored output: auto, always or never")
 	markFolder(flags, "in", "index")
 	completeWords(root, "color", "auto", "always", "never")
-	root.AddCommand(
-		a.searchCommand(),
-		a.getCommand(),
-		a.contextCommand(),
-		a.similarCommand(),
-		a.explainCommand(),
-		a.initCommand(),
-		a.addCommand(),
-		a.removeCommand(),
-		a.indexCommand(),
-		a.copyCommand(),
-		a.exportCommand(),
-		a.watchCommand(),
-		a.serveCommand(),
-		a.serviceCommand(),
-		a.keyCommand(),
-		a.aclCommand(),
-		a.listCommand(),
-		a.statusCommand(),
-		a.checkCommand(),
-		a.doctorCommand(),
-		a.mcpCommand(),
-		a.benchCommand(),
-		a.chunksCommand(),
-		a.completionCommand(),
-		a.parityCommand(),
-		a.evalCommand(),
-		a.fuseCommand(),
-		a.stageCommand(),
-		a.tuneCommand(),
-		a.configCommand(),
-		a.profileCommand(),
-		a.manCommand(),
-		a.versionCommand(),
-	)
-	for _, c := range root.Commands() {
-		if c.HasSubCommands() && c.RunE == nil { // a group of commands refuses unknown names
-			c.Args = unknownCommand
-			c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-		}
-	}
+	setArguments(root)
 	if len(a.args) > 0 && (a.args[0] == cobra.ShellCompRequestCmd || a.args[0] == cobra.ShellCompNoDescRequestCmd) {
 		a.completeValues(root)
 	}
 	return root
+}
+
+// setArguments makes the subcommands of cmd check their arguments. A group of commands refuses unknown names.
+func setArguments(cmd *cobra.Command) {
+	for _, c := range cmd.Commands() {
+		switch {
+		case c.HasSubCommands() && c.RunE == nil:
+			c.Args = unknownCommand
+			c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		case c.Args == nil && !c.DisableFlagParsing:
+			c.Args = checkArguments
+		}
+		setArguments(c)
+	}
 }
 
 // markFolder marks flags whose value is a folder. The shell then offers folders as values.
@@ -173,7 +146,7 @@ func (a *app) folderArgument(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		a.in = args[0]
 	}
-	return arguments(cobra.MaximumNArgs(1))(cmd, args)
+	return checkArguments(cmd, args)
 }
 
 // otherNames maps command names of other programs to the names of Sheaf's commands, for advice.
@@ -305,23 +278,26 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 	return withHint(invalid, "see: %s --help", cmd.CommandPath())
 }
 
-// arguments returns a check that accepts the same arguments as the check rule. Its error wraps sheaf.ErrInvalid, names
-// the missing arguments and shows the usage of the command.
-func arguments(rule cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if rule(cmd, args) == nil {
-			return nil
-		}
-		optional := regexp.MustCompile(`\.\.\.| \[.*| --\w* \S+`)
-		need := strings.Fields(optional.ReplaceAllString(cmd.Use, ""))[1:]
-		if len(args) < len(need) {
-			return withHint(sheaf.Invalidf("%s needs %s", cmd.CommandPath(), strings.Join(need[len(args):], " and ")),
-				"usage: %s", cmd.UseLine())
-		}
-		usage := "usage: " + cmd.UseLine()
-		if len(args) > 1 {
-			usage += "; quotation marks make one argument of several words"
-		}
-		return withHint(sheaf.Invalidf("%s: too many arguments: %s", cmd.CommandPath(), strings.Join(args, " ")), "%s", usage)
+// checkArguments returns an error if the number of arguments does not fit the usage of the command. For the usage "get
+// ADDRESS..." the number must be at least one, for "explain QUERY [ADDRESS]" one or two.
+func checkArguments(cmd *cobra.Command, args []string) error {
+	use := regexp.MustCompile(` --\w* \S+`).ReplaceAllString(cmd.Use, "")
+	needed, optional, _ := strings.Cut(use, " [")
+	need := strings.Fields(strings.ReplaceAll(needed, "...", ""))[1:]
+	most := len(need)
+	if optional != "" {
+		most++
 	}
+	switch {
+	case len(args) < len(need):
+		return withHint(sheaf.Invalidf("%s needs %s", cmd.CommandPath(), strings.Join(need[len(args):], " and ")),
+			"usage: %s", cmd.UseLine())
+	case len(args) <= most || strings.Contains(use, "...") || strings.Contains(use, "…"):
+		return nil
+	}
+	usage := "usage: " + cmd.UseLine()
+	if len(args) > 1 {
+		usage += "; quotation marks make one argument of several words"
+	}
+	return withHint(sheaf.Invalidf("%s: too many arguments: %s", cmd.CommandPath(), strings.Join(args, " ")), "%s", usage)
 }

@@ -31,7 +31,6 @@ func (a *app) searchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "search QUERY...",
 		Aliases: []string{"s"},
-		GroupID: groupFind,
 		Short:   "Find the passages that answer a query",
 		Long: `Finds passages in the current folder, or in --in FOLDER. The folder is indexed
 when it is searched for the first time, and what changed since is brought up to
@@ -61,7 +60,6 @@ To begin a query with a dash, put -- before it.`,
   sheaf search --in ~/notes 'tag:recipe "olive oil" -tomato'
   sheaf search --sort=-date --facets tags,folder +invoice
   sheaf search --json -n 5 deploy | jq -r '.results[].path'`,
-		Args: arguments(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.search(cmd, strings.Join(args, " "), o) },
 	}
 	a.addSearchFlags(cmd.Flags(), &o)

@@ -47,9 +47,8 @@ const defaultAddr = "127.0.0.1:7333"
 func (a *app) serveCommand() *cobra.Command {
 	var o serveOptions
 	cmd := &cobra.Command{
-		Use:     "serve",
-		GroupID: groupServe,
-		Short:   "Answer over HTTP until Ctrl-C",
+		Use:   "serve",
+		Short: "Answer over HTTP until Ctrl-C",
 		Long: `Serves the index of the current folder, or of --in FOLDER, over HTTP and keeps it up
 to date: a page to search with at /, the tools of assistants at /mcp, and an interface
 for programs that /docs describes and /openapi.json defines.
@@ -59,7 +58,6 @@ keys: sheaf key add. Once there is a key, every caller needs one.`,
 		Example: `  sheaf serve
   sheaf serve --in ~/notes --addr 127.0.0.1:8080
   curl 'http://127.0.0.1:7333/v1/search?query=undo+commit'`,
-		Args: arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd, o) },
 	}
 	f := cmd.Flags()

@@ -32,9 +32,8 @@ type serviceOptions struct {
 func (a *app) serviceCommand() *cobra.Command {
 	var o serviceOptions
 	cmd := &cobra.Command{
-		Use:     "service",
-		GroupID: groupServe,
-		Short:   "Run sheaf serve as a service of this machine",
+		Use:   "service",
+		Short: "Run sheaf serve as a service of this machine",
 		Long: `Installs sheaf serve as a service: with systemd on Linux, launchd on macOS and the
 service manager of Windows. Without --system it is your own service and needs no
 rights. On Windows it is always a service of the system.`,
@@ -61,7 +60,6 @@ func (a *app) serviceInstallCommand(o *serviceOptions) *cobra.Command {
 		Long: `Installs a service that runs sheaf serve for the first folder. Further folders are
 added to its index, as sheaf add does. The service starts with the machine, or when
 you log in; sheaf service start starts it now.`,
-		Args: arguments(cobra.ArbitraryArgs),
 		RunE: func(cmd *cobra.Command, folders []string) error { return a.installService(cmd, o, folders, serve) },
 	}
 	cmd.Flags().AddFlagSet(serve)
@@ -165,7 +163,6 @@ func (o *serviceOptions) command(use, short string, run func(service.Service) er
 	return &cobra.Command{
 		Use:   use,
 		Short: short,
-		Args:  arguments(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			s, err := o.existing()
 			if err != nil {
@@ -213,7 +210,7 @@ func (a *app) serviceRunCommand(o *serviceOptions) *cobra.Command {
 		Use:    "run -- serve [flags]",
 		Short:  "Answer the service manager of Windows",
 		Hidden: true,
-		Args:   arguments(cobra.MinimumNArgs(1)),
+		Args:   cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := service.New(&servedProgram{app: a, outer: cmd.Context(), args: args}, o.config(args))
 			if err != nil {

@@ -21,10 +21,8 @@ import (
 func (a *app) statusCommand() *cobra.Command {
 	var all, recall bool
 	cmd := &cobra.Command{
-		Use:     "status",
-		GroupID: groupFolders,
-		Short:   "Say what is indexed, what waits, what was left out and why",
-		Args:    arguments(cobra.NoArgs),
+		Use:   "status",
+		Short: "Say what is indexed, what waits, what was left out and why",
 		RunE: a.onIndex(openOptions{}, func(cmd *cobra.Command, s *session, _ []string) error {
 			out, err := s.status(cmd)
 			if err == nil && recall {

@@ -52,14 +52,12 @@ chance. sheaf status --all shows an applied setting, and --undo removes it.`
 func (a *app) tuneCommand() *cobra.Command {
 	var o tuneOptions
 	cmd := &cobra.Command{
-		Use:     "tune [FOLDER]",
-		GroupID: groupRank,
-		Short:   "Find the ranking parameters that serve your documents",
-		Long:    tuneHelp,
+		Use:   "tune [FOLDER]",
+		Short: "Find the ranking parameters that serve your documents",
+		Long:  tuneHelp,
 		Example: `  sheaf tune ~/notes
   sheaf tune ~/notes --param meaning=0,0.2,0.4,0.6 --apply
   sheaf tune --dataset data/scifact --metric nDCG@10`,
-		Args: arguments(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.tune(cmd, args, o) },
 	}
 	f := cmd.Flags()

@@ -20,11 +20,9 @@ var release, commit string
 
 func (a *app) versionCommand() *cobra.Command {
 	return a.withJSON(&cobra.Command{
-		Use:     "version",
-		GroupID: groupSetup,
-		Short:   "Print the version of this program",
-		Args:    arguments(cobra.NoArgs),
-		RunE:    func(*cobra.Command, []string) error { return a.printVersion() },
+		Use:   "version",
+		Short: "Print the version of this program",
+		RunE:  func(*cobra.Command, []string) error { return a.printVersion() },
 	})
 }
 
@@ -79,7 +77,6 @@ func (a *app) manCommand() *cobra.Command {
 there is none. The date of the pages is SOURCE_DATE_EPOCH (seconds since 1970)
 when that is set, else today.`,
 		Example: `  sheaf man ~/.local/share/man/man1`,
-		Args:    arguments(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			date := time.Now()
 			if epoch := os.Getenv("SOURCE_DATE_EPOCH"); epoch != "" {

@@ -16,9 +16,8 @@ import (
 
 func (a *app) watchCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "watch [FOLDER]",
-		GroupID: groupFolders,
-		Short:   "Keep the index of a folder up to date until Ctrl-C",
+		Use:   "watch [FOLDER]",
+		Short: "Keep the index of a folder up to date until Ctrl-C",
 		Long: `Indexes changes at once. A search looks for changes itself, so it needs no watching;
 watching makes the first search after many changes fast. With --json, every run that
 changed something is one line of JSON.`,

@@ -12,27 +12,21 @@ import (
 // candidates are the distinct hits of several branches. For each hit, they tell which branches found it.
 type candidates struct {
 	ids []sheaf.ID // in the order in which they first appear
-	by  [][]bool   // by[b][i] says that branch b found ids[i]
+	by  []uint32   // bit b of by[i] says that branch b found ids[i]; a profile has at most 16 branches
 }
 
-func candidatesOf(outcomes []outcome) candidates {
-	n := 0
-	for i := range outcomes {
-		n += len(outcomes[i].ranking)
-	}
-	all := candidates{ids: make([]sheaf.ID, 0, n), by: make([][]bool, len(outcomes))}
-	places := make(map[sheaf.ID]int, n)
-	for i := range outcomes {
-		all.by[i] = make([]bool, n)
-		for k := range outcomes[i].ranking {
-			id := outcomes[i].ranking[k].ID
+func candidatesOf(outcomes []outcome) (all candidates) {
+	places := map[sheaf.ID]int{}
+	for branch := range outcomes {
+		for i := range outcomes[branch].ranking {
+			id := outcomes[branch].ranking[i].ID
 			at, known := places[id]
 			if !known {
 				at = len(all.ids)
 				places[id] = at
-				all.ids = append(all.ids, id)
+				all.ids, all.by = append(all.ids, id), append(all.by, 0)
 			}
-			all.by[i][at] = true
+			all.by[at] |= 1 << branch
 		}
 	}
 	return all
@@ -42,7 +36,7 @@ func candidatesOf(outcomes []outcome) candidates {
 func (f *candidates) missingIDs(branch int) []sheaf.ID {
 	out := make([]sheaf.ID, 0, len(f.ids))
 	for at, id := range f.ids {
-		if !f.by[branch][at] {
+		if f.by[at]>>branch&1 == 0 {
 			out = append(out, id)
 		}
 	}

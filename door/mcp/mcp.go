@@ -13,7 +13,6 @@ import (
 	"maps"
 	"math"
 	"net/http"
-	"reflect"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -52,8 +51,8 @@ type server struct {
 	grant access.Grant
 	// request is the context of the HTTP request in which this server runs. On other transports it never ends.
 	request context.Context
-	// parameters has, for each tool, a function that returns the names of the parameters.
-	parameters map[string]func() []string
+	// parameters has the names of the parameters of each tool.
+	parameters map[string][]string
 }
 
 const instructions = `Sheaf searches folders of documents by words and by meaning. Call search first; it answers ` +
@@ -81,7 +80,7 @@ func build(request context.Context, o Options, grant access.Grant) *sdk.Server {
 		o.Now = func() []*collection.Collection { return o.Collections }
 	}
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	s := &server{o: o, grant: grant, request: request, parameters: map[string]func() []string{}}
+	s := &server{o: o, grant: grant, request: request, parameters: map[string][]string{}}
 	m := sdk.NewServer(&sdk.Implementation{Name: "sheaf", Title: "Sheaf document search", Version: o.Version},
 		&sdk.ServerOptions{Instructions: instructions, Logger: o.Log, SchemaCache: schemas,
 			CompletionHandler: s.complete,
@@ -311,18 +310,18 @@ func (s *server) addTools(m *sdk.Server) {
 // add registers a tool that only reads and calls the function call. The tool refuses and names unknown parameters.
 func add[In any, Out interface{ content() []sdk.Content }](s *server, m *sdk.Server, name, title, about string,
 	call func(context.Context, In) (Out, error)) {
-	closed := false
+	closed, parameters := false, schemaOf[In]()
+	s.parameters[name] = parameters.PropertyOrder
 	tool := &sdk.Tool{
 		Name: name, Title: title, Description: about,
-		InputSchema: schemaOf[In](), OutputSchema: schemaOf[Out](),
+		InputSchema: parameters, OutputSchema: schemaOf[Out](),
 		Annotations: &sdk.ToolAnnotations{Title: title, ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed,
 			DestructiveHint: &closed},
 	}
 	// Some interfaces of models refuse a schema without properties, which the SDK omits.
-	if reflect.TypeFor[In]().NumField() == 0 {
+	if len(parameters.Properties) == 0 {
 		tool.InputSchema = map[string]any{"type": "object", "properties": map[string]any{}, "additionalProperties": false}
 	}
-	s.parameters[name] = namesOf[In]
 	// With any as its output, the SDK does not read the answer again to check it. That takes as long as a search.
 	sdk.AddTool(m, tool, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
 		out, err := call(ctx, in)
@@ -331,17 +330,6 @@ func add[In any, Out interface{ content() []sdk.Content }](s *server, m *sdk.Ser
 		}
 		return &sdk.CallToolResult{Content: out.content(), StructuredContent: out}, nil, nil
 	})
-}
-
-// namesOf returns the names of the parameters in the struct In.
-func namesOf[In any]() []string {
-	var names []string
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[In]()) {
-		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" { // else it is embedded
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 // wholeNumbers is the largest integer that every JSON reader keeps exactly.
@@ -354,12 +342,12 @@ func (s *server) refuse(tool string, arguments json.RawMessage) error {
 	if err := json.Unmarshal(arguments, &sent); err != nil && len(arguments) > 0 {
 		return sheaf.Invalidf("arguments: must be a JSON object, not a list, a text or a number")
 	}
-	known := s.parameters[tool]
+	known, exists := s.parameters[tool]
 	for _, name := range slices.Sorted(maps.Keys(sent)) {
 		below, isNull := nullIn(sent[name])
 		switch n, isNumber := sent[name].(float64); {
-		case known != nil && !slices.Contains(known(), name):
-			return unknown(tool, name, known())
+		case exists && !slices.Contains(known, name):
+			return unknown(tool, name, known)
 		case isNull:
 			return sheaf.Invalidf("%s%s: null: leave it out, or give a value", name, below)
 		case isNumber && math.Abs(n) > wholeNumbers:

@@ -32,27 +32,20 @@ const maxExtends = 8
 
 // Builtin is the [Source] of the profiles that are built into the program. For an unknown name, the error lists the
 // built-in profiles.
-func Builtin(name string) (file string, text []byte, err error) {
-	file = name + ".yaml"
-	if validName().MatchString(name) {
-		if text, err = builtin.ReadFile("builtin/" + file); err == nil {
-			return file, text, nil
-		}
-	}
-	return "", nil, newMissing(name, builtinNames(), nil)
-}
+func Builtin(name string) (file string, text []byte, err error) { return In()(name) }
 
 // In returns a [Source] that looks for NAME.yaml in dirs, in order, then for a built-in profile.
 func In(dirs ...string) Source {
 	return func(name string) (string, []byte, error) {
-		file, text, err := inFolders(name, dirs)
-		if file == "" {
-			file, text, err = Builtin(name)
+		if file, text, err := inFolders(name, dirs); file != "" {
+			return file, text, err
 		}
-		if errors.Is(err, sheaf.ErrNotFound) {
-			err = newMissing(name, append(namesIn(dirs), builtinNames()...), dirs)
+		if validName().MatchString(name) {
+			if text, err := builtin.ReadFile("builtin/" + name + ".yaml"); err == nil {
+				return name + ".yaml", text, nil
+			}
 		}
-		return file, text, err
+		return "", nil, newMissing(name, append(namesIn(dirs), builtinNames()...), dirs)
 	}
 }
 

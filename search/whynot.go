@@ -165,20 +165,14 @@ func (r *run) whyFirst(ctx context.Context, plan *profile.Plan, a *Absence) (los
 	if plan.Candidates == nil {
 		return false, nil
 	}
-	snapshot := func(branch string, back int) sheaf.Ranking { // the last snapshot of a branch, or an earlier one
-		for _, t := range slices.Backward(r.result.Trace) {
-			if t.First && t.Branch == branch {
-				if back == 0 {
-					return t.Ranking
-				}
-				back--
-			}
-		}
-		return nil
-	}
 	all := r.withSections(a.ID)
 	among := func(h sheaf.Hit) bool { return slices.Contains(all, h.ID) }
-	through, ranked := snapshot("", 0), snapshot("", 1)
+	var ranked, through sheaf.Ranking // before and after the limit of the first phase
+	for _, t := range r.result.Trace {
+		if t.First && t.Branch == "" {
+			ranked, through = through, t.Ranking
+		}
+	}
 	if slices.ContainsFunc(through, among) {
 		return false, nil
 	}

@@ -139,20 +139,14 @@ var shipped = Calibration{
 // judgingInput is what a search collects to compute the confidence in its results.
 type judgingInput struct {
 	text   []bool    // for each leg, whether the leg searches words
-	ideals []float64 // for each leg, the score of a perfect hit: see run.ideal
-	// scores has the best score of each document before a stage drops hits. It is nil before the method compare ran. first
-	// and second are the two best documents.
-	scores        map[sheaf.ID]float64
-	first, second judgedDocument
-	unseen        float64
-	numbers       float64
-	foreign       bool // see Evidence.Foreign
-}
-
-// judgedDocument is a document with the score of its best hit. The zero value means that there is no document.
-type judgedDocument struct {
-	doc   sheaf.ID
-	score float64
+	ideals []float64 // for each leg, the score of a perfect hit: see run.ideals
+	// scores has the best score of each document before a stage drops hits. It is nil before the method compare ran. docs
+	// are these documents, best first.
+	scores  map[sheaf.ID]float64
+	docs    []sheaf.ID
+	unseen  float64
+	numbers float64
+	foreign bool // see Evidence.Foreign
 }
 
 // learn stores what the method judge needs from the fusion of the main phase.
@@ -161,27 +155,16 @@ func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome)
 		return nil
 	}
 	j := &judgingInput{}
-	if s, ok := fusion.(rank.Scores); ok {
-		j.ideals = s.Ideals
-	}
-	known := j.ideals != nil
 	for i := range outcomes {
-		isText := outcomes[i].request.Text != nil
-		j.text = append(j.text, isText)
-		if known {
-			continue
-		}
-		ideal := 0.0
-		if isText {
-			var err error
-			if ideal, err = r.ideal(ctx, &outcomes[i]); err != nil {
-				return err
-			}
-		}
-		j.ideals = append(j.ideals, ideal)
+		j.text = append(j.text, outcomes[i].request.Text != nil)
 	}
 	w, err := r.worthInTime(ctx)
 	if err != nil {
+		return err
+	}
+	if s, ok := fusion.(rank.Scores); ok && s.Ideals != nil {
+		j.ideals = s.Ideals
+	} else if j.ideals, err = r.ideals(ctx, outcomes); err != nil {
 		return err
 	}
 	if w != nil && w.sum > 0 {
@@ -255,16 +238,9 @@ func (j *judgingInput) compare(facts rank.Facts, ranking sheaf.Ranking) {
 		if n == nil {
 			continue
 		}
-		if _, known := j.scores[n.Doc]; known {
-			continue
+		if _, known := j.scores[n.Doc]; !known {
+			j.scores[n.Doc], j.docs = ranking[i].Score, append(j.docs, n.Doc)
 		}
-		switch len(j.scores) {
-		case 0:
-			j.first = judgedDocument{n.Doc, ranking[i].Score}
-		case 1:
-			j.second = judgedDocument{n.Doc, ranking[i].Score}
-		}
-		j.scores[n.Doc] = ranking[i].Score
 	}
 }
 
@@ -295,12 +271,12 @@ func (r *run) evidence(h *sheaf.Hit, doc sheaf.ID, length int) Evidence {
 	for i := range h.Constituents {
 		j.legs(&e, h.Constituents[i].Legs)
 	}
-	other := j.first
-	if j.first.doc == doc {
-		other = j.second
-	}
-	if j.second.doc != "" {
-		e.Lead = j.scores[doc] - other.score
+	if len(j.docs) > 1 {
+		other := j.docs[0]
+		if other == doc {
+			other = j.docs[1]
+		}
+		e.Lead = j.scores[doc] - j.scores[other]
 	}
 	return e
 }

@@ -14,36 +14,33 @@ func (r *run) fusion(ctx context.Context, ph *profile.Phase, outcomes []outcome)
 	if !ok || scores.Norm != rank.NormShare {
 		return ph.Fusion, nil
 	}
-	scores.Ideals = make([]float64, len(outcomes))
+	var err error
+	scores.Ideals, err = r.ideals(ctx, outcomes)
+	return scores, err
+}
+
+// ideals returns the score of a perfect hit in each branch by words, and 0 for other branches. A perfect hit has every
+// term of the query often, in one field of weight 1. Its score is the sum of the terms' idf, or the branch's best score
+// if this is larger: words that were not counted, or that match several terms, may score more. If the store cannot
+// count, it is the branch's best score.
+func (r *run) ideals(ctx context.Context, outcomes []outcome) ([]float64, error) {
+	out := make([]float64, len(outcomes))
 	for i := range outcomes {
 		if outcomes[i].request.Text == nil {
 			continue
 		}
-		var err error
-		if scores.Ideals[i], err = r.ideal(ctx, &outcomes[i]); err != nil {
+		w, err := r.worthInTime(ctx)
+		if err != nil {
 			return nil, err
 		}
+		if len(outcomes[i].ranking) > 0 {
+			out[i] = outcomes[i].ranking[0].Score
+		}
+		if w != nil && w.sum > 0 {
+			out[i] = max(out[i], w.sum)
+		}
 	}
-	return scores, nil
-}
-
-// ideal returns the score of a perfect hit in a branch by words. A perfect hit has every term of the query often, in
-// one field of weight 1. The result is the sum of the terms' idf, or the branch's best score if this is larger. If the
-// store cannot count, the result is the branch's best score.
-func (r *run) ideal(ctx context.Context, o *outcome) (float64, error) {
-	best := 0.0
-	if len(o.ranking) > 0 {
-		best = o.ranking[0].Score
-	}
-	w, err := r.worthInTime(ctx)
-	switch {
-	case err != nil:
-		return 0, err
-	case w == nil || w.sum <= 0:
-		return best, nil
-	}
-	// Words that were not counted, or that match several terms, may score more.
-	return max(w.sum, best), nil
+	return out, nil
 }
 
 // worthInTime calls stats.worth. If time runs out before it returns, worthInTime returns nil and adds a warning.

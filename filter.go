@@ -58,6 +58,17 @@ type Filter interface {
 // And matches if all its parts match. An empty And matches everything.
 type And []Filter
 
+// Both returns a filter that passes only what passes a and b. A nil filter passes everything.
+func Both(a, b Filter) Filter {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return And{a, b}
+}
+
 // Or matches if at least one of its parts matches. An empty Or matches nothing.
 type Or []Filter
 

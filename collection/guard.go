@@ -85,11 +85,7 @@ func (g *guard) withGrant(req store.Request) store.Request {
 	if g.filter == nil {
 		return req
 	}
-	if req.Filter == nil {
-		req.Filter = g.filter
-	} else {
-		req.Filter = sheaf.And{g.filter, req.Filter}
-	}
+	req.Filter = sheaf.Both(g.filter, req.Filter)
 	if req.Text != nil {
 		text := *req.Text
 		req.Text = &text
@@ -442,7 +438,7 @@ type visibleFiles struct {
 func (v visibleFiles) Scan(ctx context.Context, req search.ScanRequest) (*search.Scanned, error) {
 	if v.guard.filter != nil {
 		req.Visible, req.Shown = v.guard.visible, v.guard.filter
-		req.Filter = requireBoth(v.guard.filter, req.Filter)
+		req.Filter = sheaf.Both(v.guard.filter, req.Filter)
 	}
 	req.HideComments = v.guard.hides || ingest.HidesComments(v.guard.view)
 	return v.scanner.Scan(ctx, req)

@@ -88,11 +88,11 @@ func (x *Index) Scope() (scope sheaf.Filter) {
 		scope = sheaf.TextIn(sheaf.ColumnTree, tree)
 	}
 	if folder != "" {
-		scope = requireBoth(scope, sheaf.TextIn(sheaf.ColumnFolder, folder))
+		scope = sheaf.Both(scope, sheaf.TextIn(sheaf.ColumnFolder, folder))
 	}
 	for _, t := range x.View.Settings().Trees {
 		if slices.Contains(x.Gone(), t.Root) {
-			scope = requireBoth(scope, sheaf.Not{Filter: sheaf.TextIn(sheaf.ColumnTree, t.Name)})
+			scope = sheaf.Both(scope, sheaf.Not{Filter: sheaf.TextIn(sheaf.ColumnTree, t.Name)})
 		}
 	}
 	return scope

@@ -178,17 +178,6 @@ func (r *Reader) hasProperty(ctx context.Context, name string) (bool, error) {
 		sheaf.ErrUnavailable, name, name, err)
 }
 
-// requireBoth returns a filter that passes only what passes a and b. A nil filter passes everything.
-func requireBoth(a, b sheaf.Filter) sheaf.Filter {
-	switch {
-	case a == nil:
-		return b
-	case b == nil:
-		return a
-	}
-	return sheaf.And{a, b}
-}
-
 // prepare checks a request. It returns the parsed query, and the profile with its parameters.
 func (r *Reader) prepare(ctx context.Context, q *SearchRequest) (sheaf.Query, loadedProfile, error) {
 	p, err := r.c.load(q.Profile)
@@ -228,9 +217,9 @@ func (r *Reader) prepare(ctx context.Context, q *SearchRequest) (sheaf.Query, lo
 	if err != nil {
 		return parsed, p, inField("sets", err)
 	}
-	parsed.Filter = requireBoth(requireBoth(requireBoth(parsed.Filter, filter), created), requireBoth(updated, sets))
+	parsed.Filter = sheaf.Both(sheaf.Both(sheaf.Both(parsed.Filter, filter), created), sheaf.Both(updated, sets))
 	if local {
-		parsed.Filter = requireBoth(parsed.Filter, r.c.o.Local.Scope)
+		parsed.Filter = sheaf.Both(parsed.Filter, r.c.o.Local.Scope)
 	}
 	if !filtersDate(parsed.Filter) && strings.TrimPrefix(q.Sort, "-") != sheaf.ColumnDate {
 		return parsed, p, nil

@@ -166,12 +166,7 @@ func (c *Collection) query(q *dataset.Query, o Options) sheaf.Query {
 	if !o.Plain {
 		out = query.Parse(q.Text, query.Options{Now: c.Searcher.Now(), Limit: o.Depth})
 	}
-	switch {
-	case out.Filter == nil:
-		out.Filter = q.Filter
-	case q.Filter != nil:
-		out.Filter = sheaf.And{out.Filter, q.Filter}
-	}
+	out.Filter = sheaf.Both(out.Filter, q.Filter)
 	return out
 }
 

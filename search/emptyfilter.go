@@ -36,12 +36,8 @@ func (r *run) unmet(ctx context.Context) {
 		}
 	}
 	for _, w := range requiredValues(r.query.Filter) {
-		filter := w.filter
-		if r.opt.Scope != nil {
-			filter = sheaf.And{r.opt.Scope, filter}
-		}
 		every := requirement(everything)
-		req := store.Request{Filter: filter, Limit: 1, Text: &every}
+		req := store.Request{Filter: sheaf.Both(r.opt.Scope, w.filter), Limit: 1, Text: &every}
 		n, err := counter.Count(ctx, req)
 		if r.short(err); err != nil || n > 0 {
 			continue

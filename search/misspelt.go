@@ -78,14 +78,8 @@ func (r *run) misspeltWord(ctx context.Context, word string) {
 // misspeltAt returns hits that have a word at most edits typing errors away from word. After an error, it returns none.
 func (r *run) misspeltAt(ctx context.Context, word string, edits int) sheaf.Ranking {
 	like := sheaf.Fuzzy{Text: word, Distance: edits, Same: 1} // the first letter of a word is seldom misspelt
-	filter := r.query.Filter
-	if r.opt.Scope != nil {
-		filter = r.opt.Scope
-		if r.query.Filter != nil {
-			filter = sheaf.And{r.opt.Scope, r.query.Filter}
-		}
-	}
-	hits, err := r.searcher.Backend.Retrieve(ctx, store.Request{Limit: mostSimilar, Filter: filter, Text: AnyField(like)})
+	hits, err := r.searcher.Backend.Retrieve(ctx, store.Request{Limit: mostSimilar,
+		Filter: sheaf.Both(r.opt.Scope, r.query.Filter), Text: AnyField(like)})
 	r.short(err)
 	if err != nil {
 		return nil

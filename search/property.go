@@ -39,10 +39,7 @@ func (r *run) byProperty(ctx context.Context) (*run, error) {
 	asked := q.Filter
 	q.Text, q.Words = "", everything
 	for _, name := range append([]string{name}, r.propertiesBelow(name)...) {
-		q.Filter = sheaf.Exists{Column: sheaf.PropertyColumn(name)}
-		if asked != nil {
-			q.Filter = sheaf.And{asked, q.Filter}
-		}
+		q.Filter = sheaf.Both(asked, sheaf.Exists{Column: sheaf.PropertyColumn(name)})
 		next, err := r.searchInstead(ctx, q)
 		if err != nil {
 			return r, err

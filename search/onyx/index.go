@@ -349,10 +349,7 @@ func (x *Index) Search(ctx context.Context, q sheaf.Query, p *profile.Profile, f
 	if err != nil {
 		return nil, err
 	}
-	if q.Filter != nil {
-		filter = sheaf.And{q.Filter, filter}
-	}
-	q.Filter = filter
+	q.Filter = sheaf.Both(q.Filter, filter)
 	s := &search.Searcher{Backend: x.store, Facts: facts{x.contents}, Embed: embed, Now: x.now}
 	return s.Search(ctx, q, p, o)
 }

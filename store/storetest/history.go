@@ -255,11 +255,7 @@ func (h *history) request() store.Request {
 	}
 	if h.r.IntN(3) == 0 {
 		req.Text.Among = h.filter(2)
-		if req.Filter == nil {
-			req.Filter = req.Text.Among
-		} else {
-			req.Filter = sheaf.And{req.Text.Among, req.Filter}
-		}
+		req.Filter = sheaf.Both(req.Text.Among, req.Filter)
 	}
 	return req
 }

@@ -20,9 +20,8 @@ func (r *run) fusion(ctx context.Context, ph *profile.Phase, outcomes []outcome)
 }
 
 // ideals returns the score of a perfect hit in each branch by words, and 0 for other branches. A perfect hit has every
-// term of the query often, in one field of weight 1. Its score is the sum of the terms' idf, or the branch's best score
-// if this is larger: words that were not counted, or that match several terms, may score more. If the store cannot
-// count, it is the branch's best score.
+// term of the query often, in one field of weight 1. Its score is the sum of the terms' idf. If the branch's best score
+// is larger, or the store cannot count, it is that best score.
 func (r *run) ideals(ctx context.Context, outcomes []outcome) ([]float64, error) {
 	out := make([]float64, len(outcomes))
 	for i := range outcomes {
@@ -36,7 +35,7 @@ func (r *run) ideals(ctx context.Context, outcomes []outcome) ([]float64, error)
 		if len(outcomes[i].ranking) > 0 {
 			out[i] = outcomes[i].ranking[0].Score
 		}
-		if w != nil && w.sum > 0 {
+		if w != nil && w.sum > 0 { // words that were not counted, or that match several terms, may score more
 			out[i] = max(out[i], w.sum)
 		}
 	}

@@ -212,18 +212,6 @@ func bind(in any, v reflect.Value, r *rules, at fault, out *faults) {
 	}
 }
 
-// scalarOf converts a JSON scalar to a Go value. It returns false for other values, and for numbers that are too large.
-func scalarOf(in any) (any, bool) {
-	switch in := in.(type) {
-	case string, bool:
-		return in, true
-	case json.Number:
-		x, err := in.Float64()
-		return x, err == nil
-	}
-	return nil, false
-}
-
 func bindSetting(in any, v reflect.Value, at fault, out *faults) {
 	var text string
 	switch in := in.(type) {
@@ -259,14 +247,13 @@ func bindProperty(in any, v reflect.Value, r *rules, at fault, out *faults) {
 		if isList {
 			here.Pointer = fmt.Sprintf("%s/%d", at.Pointer, i)
 		}
-		scalar, ok := scalarOf(one)
-		value, known := collection.PropertyValue(scalar)
+		value, ok := collection.PropertyValue(one)
 		number, isNumber := one.(json.Number)
-		text, isText := scalar.(string)
+		text, isText := one.(string)
 		switch {
-		case (!ok || !known) && isNumber:
+		case !ok && isNumber:
 			out.add(here, "%s: it is too large", quote(number.String()))
-		case !ok || !known:
+		case !ok:
 			out.add(here, "%s: must be a text, a number, true or false, or a list of them", kindOf(one))
 		case !isText || r.checkText(text, here, out):
 			p.Values = append(p.Values, value)

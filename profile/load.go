@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"sheaf/internal/suggest"
-
 	"sheaf"
 )
 
@@ -100,12 +98,7 @@ func (m *missingProfile) Error() string {
 
 func (m *missingProfile) Unwrap() error { return sheaf.ErrNotFound }
 
-func (m *missingProfile) hint() string {
-	if near := suggest.Nearest(m.name, m.names); near != "" {
-		return fmt.Sprintf(": did you mean %q?", near)
-	}
-	return ""
-}
+func (m *missingProfile) hint() string { return prefixed(": ", Hint("profile", m.name, m.names)) }
 
 // places says where Load looked for the missing profile: in folders, and among the built-in profiles. The text is for
 // the author of a profile that extends the missing profile.

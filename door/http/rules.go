@@ -2,7 +2,6 @@ package http
 
 import (
 	"fmt"
-	"math"
 	"reflect"
 	"regexp"
 	"slices"
@@ -215,18 +214,10 @@ func (r *rules) checkText(s string, at fault, out *faults) bool {
 
 func (r *rules) checkNumber(x float64, at fault, out *faults) bool {
 	if r.min != nil && x < *r.min || r.max != nil && x > *r.max {
-		out.add(at, "%s: must be %s", shownNumber(x), r.bounds())
+		out.add(at, "%s: must be %s", sheaf.NumberValue(x), r.bounds())
 		return false
 	}
 	return true
-}
-
-// shownNumber formats a number with all its digits, or with an exponent if there would be very many digits.
-func shownNumber(x float64) string {
-	if math.Abs(x) < 1e21 {
-		return strconv.FormatFloat(x, 'f', -1, 64)
-	}
-	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
 func (r *rules) bounds() string {

@@ -76,25 +76,31 @@ func (r *run) count(ctx context.Context, plan *profile.Plan) error {
 	if !ok {
 		return fmt.Errorf("facets: the store cannot count them: %w", sheaf.ErrUnsupported)
 	}
-	columns := slices.Clone(r.opt.Facets)
-	for _, column := range r.opt.Facets {
+	var err error
+	r.result.Facets, err = facets(ctx, faceter, r.matches(plan), r.opt.Facets)
+	return err
+}
+
+// facets counts the values of columns in the chunks that match req. The values are as documents write them.
+func facets(ctx context.Context, f store.Faceter, req store.Request, columns []string) ([]store.Facet, error) {
+	asked := slices.Clone(columns)
+	for _, column := range columns {
 		if name, is := strings.CutPrefix(column, sheaf.PropertyColumn("")); is {
-			columns = append(columns, sheaf.WrittenColumn(name))
+			asked = append(asked, sheaf.WrittenColumn(name))
 		}
 	}
-	all, err := faceter.Facets(ctx, r.matches(plan), columns, maxFacetValues)
+	all, err := f.Facets(ctx, req, asked, maxFacetValues)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	facets, written := all[:len(r.opt.Facets)], all[len(r.opt.Facets):]
-	for i := range facets {
-		if strings.HasPrefix(facets[i].Column, sheaf.PropertyColumn("")) {
-			facets[i] = asWritten(facets[i], written[0])
+	out, written := all[:len(columns)], all[len(columns):]
+	for i := range out {
+		if strings.HasPrefix(out[i].Column, sheaf.PropertyColumn("")) {
+			out[i] = asWritten(out[i], written[0])
 			written = written[1:]
 		}
 	}
-	r.result.Facets = facets
-	return nil
+	return out, nil
 }
 
 // asWritten returns facet, the counts of a property's plain values, with numbers and dates as documents write them.

@@ -43,15 +43,8 @@ func (r *run) unmet(ctx context.Context) {
 			continue
 		}
 		req.Filter = r.opt.Scope
-		columns := []string{w.column}
-		if name, property := strings.CutPrefix(w.column, sheaf.PropertyColumn("")); property {
-			columns = append(columns, sheaf.WrittenColumn(name))
-		}
-		there, err := faceter.Facets(ctx, req, columns, maxFacetValues)
-		if r.short(err); err == nil && len(there) == len(columns) {
-			if len(there) > 1 {
-				there[0] = asWritten(there[0], there[1])
-			}
+		there, err := facets(ctx, faceter, req, []string{w.column})
+		if r.short(err); err == nil {
 			r.result.Unmet = append(r.result.Unmet, w.unmet(there[0], folder))
 		}
 	}

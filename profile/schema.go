@@ -16,7 +16,7 @@ func Schema() ([]byte, error) {
 		k := &stages[i]
 		steps = append(steps, object{"type": "object", "description": k.name + " " + k.about, "additionalProperties": false,
 			"required": []string{k.name}, "properties": object{k.name: k.schema()}})
-		if !k.needsSettings() {
+		if !slices.ContainsFunc(k.options, func(o *Option) bool { return o.Default == "" }) {
 			steps = append(steps, object{"const": k.name, "description": k.name + " " + k.about})
 		}
 	}
@@ -83,10 +83,6 @@ func branchSchema(how Retrieve, options []*Option, more object) object {
 		required = append(required, k)
 	}
 	return object{"type": "object", "additionalProperties": false, "required": required, "properties": props}
-}
-
-func (k *kind) needsSettings() bool {
-	return slices.ContainsFunc(k.options, func(o *Option) bool { return o.Default == "" })
 }
 
 func (k *kind) schema() object {

@@ -332,14 +332,6 @@ func (r *run) judge(ranking sheaf.Ranking) {
 	}
 }
 
-// alternatives returns the parts of a query like "a OR b", or nil for another query.
-func alternatives(q sheaf.TextQuery) []sheaf.TextQuery {
-	if b, ok := q.(sheaf.Bool); ok && len(b.Must) == 0 && len(b.Should) > 1 {
-		return b.Should
-	}
-	return nil
-}
-
 // holdsOneWord reports whether the query is one word that the collection has. Such a query has an answer despite weak
 // evidence, for example a rare code in a long text.
 func (r *run) holdsOneWord() bool {
@@ -350,8 +342,8 @@ func (r *run) holdsOneWord() bool {
 	return !slices.ContainsFunc(r.stats.words.parts, unseen)
 }
 
-// holdsAlternative reports whether the collection has every word of one alternative of the query. A result for one
-// alternative is an answer. If the store cannot count, all words count as present.
+// holdsAlternative reports whether the collection has every word of one alternative of a query like "a OR b". A result
+// for one alternative is an answer. If the store cannot count, all words count as present.
 func (r *run) holdsAlternative() bool {
 	held := map[string]bool{}
 	if r.stats.words != nil {
@@ -360,7 +352,11 @@ func (r *run) holdsAlternative() bool {
 		}
 	}
 	missing := func(p partWorth) bool { return r.stats.words != nil && !held[p.text] }
-	for _, part := range alternatives(r.asked.Words) {
+	any, ok := r.asked.Words.(sheaf.Bool)
+	if !ok || len(any.Must) > 0 || len(any.Should) < 2 {
+		return false
+	}
+	for _, part := range any.Should {
 		list := queryParts{stats: &r.stats}
 		list.add(part)
 		if len(list.parts) > 0 && !slices.ContainsFunc(list.parts, missing) {

@@ -25,7 +25,11 @@ func (r *run) explainLeg(ctx context.Context, o *outcome) error {
 	if explainer, ok := r.searcher.Backend.(store.Explainer); ok {
 		var err error
 		if parts, err = explainer.Explain(ctx, o.request, ids); err != nil {
-			r.noteFailed("the store cannot explain the scores of branch "+o.branch.Name, err)
+			r.short(err)
+			bare := "the store cannot explain the scores of branch " + o.branch.Name
+			text := fmt.Sprintf("%s: %v", bare, err)
+			r.result.bare(text, bare)
+			r.note("%s", text)
 			parts = nil
 		}
 		for _, req := range o.more {

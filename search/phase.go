@@ -362,23 +362,16 @@ func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, steps []profile.
 		if before > 0 && len(ranking) == 0 && at == (lane{}) {
 			r.note("the stage %s drops every result", step.Text)
 		}
-		if _, ok := step.Stage.(rank.PerDocument); ok && at == (lane{}) {
-			r.noteCrowded(len(ranking), before)
+		if _, ok := step.Stage.(rank.PerDocument); ok && at == (lane{}) && r.result.More &&
+			len(ranking) < min(before, r.query.Limit) {
+			r.note("per_document leaves %d of %d chunks: a few documents have most of what was retrieved; "+
+				"a larger limit retrieves more", len(ranking), before)
 		}
 		r.result.More = r.result.More || len(ranking) >= step.Most
 		start = r.took(at.step(step.Name), start)
 		r.trace(at, step.Text, ranking)
 	}
 	return ranking, nil
-}
-
-// noteCrowded adds a note if the stage per_document left fewer results than the limit although the store may have more.
-// before and after are the numbers of results before and after the stage.
-func (r *run) noteCrowded(after, before int) {
-	if after < min(before, r.query.Limit) && r.result.More {
-		r.note("per_document leaves %d of %d chunks: a few documents have most of what was retrieved; "+
-			"a larger limit retrieves more", after, before)
-	}
 }
 
 // apply adds to env what a stage needs to know about the query's words. Then it runs the stage.

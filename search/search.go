@@ -467,15 +467,6 @@ func (r *run) note(format string, args ...any) {
 	}
 }
 
-// noteFailed adds a note about an error that does not change the hits. The parameter what names the failed step and is
-// the note's public text.
-func (r *run) noteFailed(what string, err error) {
-	r.short(err)
-	text := fmt.Sprintf("%s: %v", what, err)
-	r.result.bare(text, what)
-	r.note("%s", text)
-}
-
 // short sets [Report].Short if err is temporary. err may be nil.
 func (r *run) short(err error) {
 	r.result.Short = r.result.Short || err != nil && !errors.Is(err, sheaf.ErrUnsupported)

@@ -134,7 +134,8 @@ func New(o Options) (*API, error) {
 		bodies: semaphore.NewWeighted(o.Limits.Bodies), values: semaphore.NewWeighted(o.Limits.Bodies),
 	}
 	a.zipped = zipped(http.HandlerFunc(a.serve))
-	a.addRoutes()
+	a.routes = slices.Concat(searchRoutes(), collectionRoutes(), documentRoutes(), saveRoutes(), rrfRoutes(),
+		serverRoutes())
 	a.document, a.page = a.documentOf(), sync.OnceValue(a.documentPage)
 	return a, nil
 }

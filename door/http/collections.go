@@ -255,10 +255,3 @@ func (c *call) ready(ctx context.Context, verbose bool) (*raw, error) {
 	b.WriteString("ok\n")
 	return &raw{b.Bytes()}, nil
 }
-
-func (a *API) addRoutes() {
-	for _, list := range [][]*route{searchRoutes(), collectionRoutes(), documentRoutes(), saveRoutes(), rrfRoutes(),
-		serverRoutes()} {
-		a.routes = append(a.routes, list...)
-	}
-}

@@ -72,7 +72,11 @@ func (p *parser) token(at string) (json.Token, bool) {
 	from := p.d.InputOffset()
 	token, err := p.d.Token()
 	if err != nil {
-		p.broken(at, err)
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			p.out.add(fault{Pointer: at}, "the JSON ends too early")
+		} else {
+			p.out.add(fault{Pointer: at}, "not valid JSON at byte %d: %v", p.d.InputOffset(), err)
+		}
 		return nil, false
 	}
 	if s, ok := token.(string); ok && strings.ContainsRune(s, utf8.RuneError) {
@@ -139,14 +143,6 @@ func (p *parser) value(at string, depth int) (any, bool) {
 		return list, true
 	}
 	return &object{names, list}, true
-}
-
-func (p *parser) broken(at string, err error) {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		p.out.add(fault{Pointer: at}, "the JSON ends too early")
-		return
-	}
-	p.out.add(fault{Pointer: at}, "not valid JSON at byte %d: %v", p.d.InputOffset(), err)
 }
 
 // pointer returns the JSON pointer of the member called name in the object with the pointer parent.

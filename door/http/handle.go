@@ -73,7 +73,7 @@ func (a *API) serve(w http.ResponseWriter, req *http.Request) {
 				p.cause.Error())
 		}
 		if r != nil && r.parseBody != nil && p.Status != http.StatusUnauthorized {
-			p.writePlain(w)
+			p.send(w, "application/json", map[string]string{"error": p.Detail}) // see spec/reciprocal-rank-fusion
 			return
 		}
 		p.write(w, id)

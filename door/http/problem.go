@@ -193,11 +193,6 @@ func (p *Problem) write(w http.ResponseWriter, id string) {
 	p.send(w, "application/problem+json", p)
 }
 
-// writePlain writes the problem in the form of spec/reciprocal-rank-fusion: an object with only the member error.
-func (p *Problem) writePlain(w http.ResponseWriter) {
-	p.send(w, "application/json", map[string]string{"error": p.Detail})
-}
-
 // send writes content as the answer for the problem. kind is its content type.
 func (p *Problem) send(w http.ResponseWriter, kind string, content any) {
 	body, err := json.Marshal(content)

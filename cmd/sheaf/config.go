@@ -237,11 +237,8 @@ func (a *app) noteLeftBehind(folder string, before, now *config.Config) {
 		return
 	}
 	source, err := b.placeOf(base, "store", from)
-	if err != nil {
-		return
-	}
-	target, err := b.placeOf(base, "store", to)
-	if err != nil || source == target {
+	target, fault := b.placeOf(base, "store", to)
+	if err != nil || fault != nil || source == target {
 		return
 	}
 	if ids, err := collection.LeftBehind(source, target); err == nil && len(ids) > 0 {

@@ -15,7 +15,6 @@ import (
 
 	"github.com/adrg/xdg"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"github.com/zeebo/xxh3"
 
 	"sheaf"
@@ -109,14 +108,6 @@ func (a *app) evalCommand() *cobra.Command {
 	f.StringVar(&o.html, "html", "", "write the report as one HTML file, with plots")
 	f.BoolVar(&o.markdown, "markdown", false, "print tables in Markdown, data sets down and rankings across")
 	a.withJSON(cmd)
-	a.addEvalIndexFlags(f, &o)
-	markFolder(f, "save-runs")
-	cmd.AddCommand(a.evalSelfCommand(), a.evalConfidenceCommand())
-	return cmd
-}
-
-// addEvalIndexFlags adds the flags that choose profiles and how data sets are indexed.
-func (a *app) addEvalIndexFlags(f *pflag.FlagSet, o *evalOptions) {
 	f.StringSliceVarP(&o.profiles, "profile", "p", []string{"sheaf"}, "ranking profiles to compare; the first is what "+
 		"the others are compared with")
 	f.BoolVar(&o.fresh, "fresh", false, "index again, whatever is kept of earlier runs")
@@ -124,7 +115,9 @@ func (a *app) addEvalIndexFlags(f *pflag.FlagSet, o *evalOptions) {
 	f.StringVar(&o.cache, "cache", "", "folder that keeps the indexes (sheaf/eval in your cache folder)")
 	f.String("chunker", "", "how documents are cut: tree, sections or window")
 	f.String("language", "", "language of the words: auto, none or a code such as en")
-	markFolder(f, "cache")
+	markFolder(f, "save-runs", "cache")
+	cmd.AddCommand(a.evalSelfCommand(), a.evalConfidenceCommand())
+	return cmd
 }
 
 func (a *app) eval(cmd *cobra.Command, args []string, o evalOptions) error {

@@ -144,8 +144,12 @@ func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, 
 		return err
 	}
 	defer func() { _ = door.Close() }() // a failed close loses no data
+	unkeyed := access.Grant{}           // what callers may do while the index has no keys
+	if loopback || o.noKeys {
+		unkeyed = access.Unrestricted()
+	}
 	handler, err := httpdoor.New(httpdoor.Options{
-		Collections: []*collection.Collection{door}, Keys: keys, Open: openGrant(loopback, o.noKeys),
+		Collections: []*collection.Collection{door}, Keys: keys, Open: unkeyed,
 		Hosts: o.hosts, Origins: o.origins, Version: readVersion().Version,
 		RRF: httpdoor.RRF{Method: s.config.HybridSearch.FusionMethod, K: s.config.HybridSearch.RRFK}, Limits: limits,
 		Log: slog.New(slog.NewTextHandler(a.stderr, nil)),
@@ -224,15 +228,6 @@ func mountDoors(handler *httpdoor.API, door *collection.Collection, log *slog.Lo
 		return mcp.Handler(mcp.Options{Collections: []*collection.Collection{door}, Version: readVersion().Version,
 			Time: httpdoor.DefaultTime, Admit: admit, Log: log}, grant)
 	})
-}
-
-// openGrant returns what callers may do while the index has no keys. They may do everything if only this machine can
-// reach the server (loopback), or if a flag allows it (asked). Otherwise they may do nothing.
-func openGrant(loopback, asked bool) access.Grant {
-	if loopback || asked {
-		return access.Unrestricted()
-	}
-	return access.Grant{}
 }
 
 // isLoopback reports whether only this machine can reach a server at addr. flag is the name of the flag with this

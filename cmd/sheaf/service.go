@@ -143,16 +143,11 @@ func serveArguments(folder, index string, flags *pflag.FlagSet) []string {
 		args = append(args, "--index", index)
 	}
 	flags.VisitAll(func(f *pflag.Flag) {
-		if !f.Changed {
-			return
-		}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			for _, value := range list.GetSlice() {
+		if f.Changed {
+			for _, value := range flagValues(f) {
 				args = append(args, "--"+f.Name+"="+value)
 			}
-			return
 		}
-		args = append(args, "--"+f.Name+"="+f.Value.String())
 	})
 	return args
 }

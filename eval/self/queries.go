@@ -109,7 +109,7 @@ func Make(ctx context.Context, c *eval.Collection, w Wanted) ([]Item, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if m.hasEnough() || n >= docsPerItem*m.wanted.PerKind {
+		if !slices.ContainsFunc(Kinds, m.wants) || n >= docsPerItem*m.wanted.PerKind {
 			break
 		}
 		if err := m.document(ctx, id); err != nil {
@@ -134,11 +134,7 @@ func (m *maker) count(ctx context.Context, q sheaf.TextQuery) (int, error) {
 	return m.counter.Count(ctx, store.Request{Limit: 1, Text: search.AnyField(q)})
 }
 
-// hasEnough reports whether each kind has as many queries as wanted.
-func (m *maker) hasEnough() bool {
-	return !slices.ContainsFunc(Kinds, m.wants)
-}
-
+// wants reports whether kind k has fewer queries than wanted.
 func (m *maker) wants(k Kind) bool { return len(m.items[k]) < m.wanted.PerKind }
 
 // add adds an item. If its kind already has an item with the same terms, add returns false.

@@ -343,7 +343,9 @@ func serverOf[O any, S store.Backend](o O, open func(context.Context, O) (S, err
 func (t *Target) server(a *analysis.Analyzer, vectors []store.VectorField, access store.Access) (*server, error) {
 	switch t.Kind {
 	case "postgres":
-		o, err := t.postgresOptions(a, vectors, access)
+		o := postgres.Options{URL: t.postgres(), Schema: t.Place, Analyzer: a, Vectors: vectors,
+			HNSW: int(t.number("hnsw")), RowSecurity: t.isOn("rls"), Timeout: t.timeout(), Access: access}
+		_, err := t.tls() // the driver would report an unreadable file as a bad address
 		drop := func(ctx context.Context, o postgres.Options) error { return postgres.Drop(ctx, o.URL, o.Schema) }
 		return serverOf(o, postgres.Open, postgres.Examine, drop, func() (any, error) { return o.SQL() }), err
 	case "weaviate":
@@ -374,14 +376,6 @@ func (t *Target) Examine(ctx context.Context, a *analysis.Analyzer, vectors []st
 		findings[i].Err = advise(findings[i].Err)
 	}
 	return findings
-}
-
-func (t *Target) postgresOptions(a *analysis.Analyzer, vectors []store.VectorField,
-	access store.Access) (postgres.Options, error) {
-	o := postgres.Options{URL: t.postgres(), Schema: t.Place, Analyzer: a, Vectors: vectors,
-		HNSW: int(t.number("hnsw")), RowSecurity: t.isOn("rls"), Timeout: t.timeout(), Access: access}
-	_, err := t.tls() // the driver would report an unreadable file as a bad address
-	return o, err
 }
 
 // Vespa returns the options of a store in Vespa.

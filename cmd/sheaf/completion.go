@@ -19,8 +19,8 @@ func (a *app) completionCommand() *cobra.Command {
 	return a.withJSON(&cobra.Command{
 		Use:   "completion SHELL",
 		Short: "Print a completion script for bash, zsh, fish or powershell",
-		Long: `Prints what has a shell complete commands, flags and their values. That of bash needs
-the package bash-completion, which most systems have.`,
+		Long: `Prints a script. With it, a shell completes commands, flags and their values. The
+script for bash needs the package bash-completion, which most systems have.`,
 		Example: `  source <(sheaf completion bash)
   sheaf completion zsh > "${fpath[1]}/_sheaf"
   sheaf completion fish > ~/.config/fish/completions/sheaf.fish`,

@@ -37,7 +37,8 @@ the copy: a search must find every chunk. The index in use does not change.
 With --from, the documents come from that store, with their texts and vectors: sheaf
 reads no files and computes no vectors. With --alias, that name moves to the new
 store in one step after the check. A search by the name finds the old store or the
-new one, never neither. OpenSearch and Elasticsearch have such names.
+new one, never neither. Documents that programs gave to the name come along.
+OpenSearch and Elasticsearch have such names.
 
 With --given, the documents that programs gave to another store over HTTP are copied
 too: to the store of --from, or else to the one in use. All others come from the files.
@@ -87,7 +88,7 @@ type copyJSON struct {
 	Chunks    int     `json:"chunks"`          // how many chunks the copy has
 	Vectors   int     `json:"vectors"`         // how many vectors the copy has
 	Alias     string  `json:"alias,omitempty"` // the alias that now names the store
-	Given     int     `json:"given"`           // of these documents, how many came over HTTP; 0 without --given
+	Given     int     `json:"given"`           // how many documents that came over HTTP were copied, with --given or --alias
 	Verified  int     `json:"verified"`        // how many copied chunks were read back and compared
 	TookMS    float64 `json:"took_ms"`         // the time of the copy, in milliseconds
 }
@@ -140,7 +141,7 @@ func (a *app) copyTo(cmd *cobra.Command, o *copyOptions) error {
 		fmt.Fprintf(a.stdout, "%s holds %s, %s and %s; %s were looked for and found\n", wording.Clean(out.Store),
 			wording.Plural(out.Documents, "document", "documents"), wording.Plural(out.Chunks, "chunk", "chunks"),
 			wording.Plural(out.Vectors, "vector", "vectors"), wording.Count(out.Verified))
-		if o.given {
+		if o.given || out.Given > 0 {
 			fmt.Fprintln(a.stdout, wording.Plural(out.Given, "document that came over HTTP was copied",
 				"documents that came over HTTP were copied"))
 		}
@@ -177,14 +178,23 @@ func (a *app) checkGiven(folder string, c *config.Config, o *copyOptions) error 
 }
 
 // copyGiven copies documents that came over HTTP into the store of the session target, and returns their number.
-// Without the flag --given, it copies nothing and prints a note about the documents that stay in the old store.
+// Without the flag --given, it copies only those of the alias that moves to the target. It prints a note about documents
+// that stay in the old store.
 func (a *app) copyGiven(ctx context.Context, target *session, o *copyOptions) (int, error) {
 	from := cmp.Or(o.from, a.config.Store.URL, collection.EngineStore)
 	dir, err := a.placeOf(target.Base, "--from", from)
 	if err != nil || dir == target.Where.Dir {
 		return 0, err
 	}
-	if o.given {
+	given := o.given
+	if t, ok := target.Target.(*storeurl.Target); ok && o.alias != "" {
+		named, err := t.As(o.alias)
+		if err != nil {
+			return 0, err
+		}
+		given = given || dir == target.Base.Store(named.String()).Dir
+	}
+	if given {
 		ids, err := target.TakeGiven(ctx, dir)
 		return len(ids), target.Advise(err)
 	}

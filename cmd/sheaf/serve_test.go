@@ -240,3 +240,19 @@ func TestMoveNamesGivenDocuments(t *testing.T) {
 	}
 	check.Contains(t, n.run(t, "copy", "--given", "--from", address, "--to", "embedded", "--json"), `"given":0`)
 }
+
+// TestAliasKeepsGivenDocuments moves an alias to another index. The documents that the alias has must come along.
+func TestAliasKeepsGivenDocuments(t *testing.T) {
+	name := fmt.Sprintf("alias-%d-%d", os.Getpid(), time.Now().Unix())
+	server := strings.Replace(testServer(t, "opensearch"), "http", "opensearch", 1) + "/" + name
+	n := newNotes(t)
+	n.run(t, "copy", "--to", server+"-1", "--alias", name)
+	t.Setenv("SHEAF_STORE", server)
+	t.Run("put document", func(t *testing.T) {
+		address := n.serve(t)
+		ready(t, address)
+		change(t, "PUT", address+"/v1/documents/api:g.md", `{"text":"# G\n\ngiraffes\n"}`)
+	})
+	check.Contains(t, n.run(t, "copy", "--to", server+"-2", "--alias", name), "1 document that came over HTTP was copied")
+	check.Contains(t, n.run(t, "search", "giraffes"), "api:g.md")
+}

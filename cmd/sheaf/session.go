@@ -140,14 +140,15 @@ func (s *session) resolve(ctx context.Context, text string) (address.Target, err
 // behindName matches the end of an address that follows the file name: a heading or line numbers.
 var behindName = regexp.MustCompile(`(#.*|(:\d+){1,2})$`)
 
-// leftOut says why the index lacks the file that an address names. It returns "" if there is no such file, or if the
-// index has it.
+// leftOut says why the index lacks the file that an address names. It returns "" if there is no such file on this disk
+// or in the cloud, or if the index has it.
 func (s *session) leftOut(ctx context.Context, address string) string {
 	full := behindName.ReplaceAllString(address, "")
 	if !filepath.IsAbs(full) {
 		full = filepath.Join(s.Folder, full)
 	}
-	if info, err := os.Lstat(full); err != nil || info.IsDir() {
+	info, missing := os.Lstat(full) // a file in the cloud is missing, but the list of skipped files has it
+	if missing == nil && info.IsDir() {
 		return ""
 	}
 	for _, t := range s.View.Settings().Trees {
@@ -156,7 +157,7 @@ func (s *session) leftOut(ctx context.Context, address string) string {
 			continue
 		}
 		list, _ := s.View.Skipped() // without the list, the hint names a command that shows its error
-		if s.scanner == nil {
+		if s.scanner == nil && missing == nil {
 			if _, report, err := s.Pending(ctx); err == nil {
 				if slices.Contains(report.Waiting, sheaf.DocumentID(t.Name, rel)) {
 					return "that file is not indexed yet: sheaf index --in " + wording.ShellQuoted(s.Where.Root)
@@ -169,7 +170,9 @@ func (s *session) leftOut(ctx context.Context, address string) string {
 				return "that file was left out: " + skipText(collection.Skip{Path: k.Path, Reason: k.Reason, Detail: k.Detail})
 			}
 		}
-		return "that file exists, but it is not a document: sheaf status --all says why"
+		if missing == nil {
+			return "that file exists, but it is not a document: sheaf status --all says why"
+		}
 	}
 	return ""
 }

@@ -88,7 +88,7 @@ type copyJSON struct {
 	Chunks    int     `json:"chunks"`          // how many chunks the copy has
 	Vectors   int     `json:"vectors"`         // how many vectors the copy has
 	Alias     string  `json:"alias,omitempty"` // the alias that now names the store
-	Given     int     `json:"given"`           // how many documents that came over HTTP were copied, with --given or --alias
+	Given     int     `json:"given"`           // how many documents from HTTP were copied, with --given or --alias
 	Verified  int     `json:"verified"`        // how many copied chunks were read back and compared
 	TookMS    float64 `json:"took_ms"`         // the time of the copy, in milliseconds
 }
@@ -178,8 +178,8 @@ func (a *app) checkGiven(folder string, c *config.Config, o *copyOptions) error 
 }
 
 // copyGiven copies documents that came over HTTP into the store of the session target, and returns their number.
-// Without the flag --given, it copies only those of the alias that moves to the target. It prints a note about documents
-// that stay in the old store.
+// Without the flag --given, it copies only those of the alias that moves to the target. For documents that stay in the
+// old store, it prints a note.
 func (a *app) copyGiven(ctx context.Context, target *session, o *copyOptions) (int, error) {
 	from := cmp.Or(o.from, a.config.Store.URL, collection.EngineStore)
 	dir, err := a.placeOf(target.Base, "--from", from)

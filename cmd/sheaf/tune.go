@@ -82,7 +82,7 @@ func (a *app) tune(cmd *cobra.Command, args []string, o tuneOptions) error {
 	case o.apply && o.undo:
 		return sheaf.Invalidf("--apply and --undo exclude each other")
 	case o.dataset != "" && (o.apply || o.undo || len(args) > 0):
-		return sheaf.Invalidf("--dataset has no folder to apply to: save the printed parameters as a profile")
+		return sheaf.Invalidf("--dataset takes no folder, --apply or --undo: save the printed parameters as a profile")
 	}
 	if o.dataset != "" {
 		return a.tuneDataset(cmd, o)

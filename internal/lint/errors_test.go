@@ -33,7 +33,7 @@ var errorGroups = []struct{ title, match, help string }{
 	{"Stores: Vespa", `^store/vespa|export\.go`, "`sheaf doctor`; [when a store is wrong](store-faults.md)"},
 	{"Stores: all", `^store|storeurl|/(copy|parity|index_store|lostdocuments)\.go`,
 		"[addresses of stores](stores.md), [what each can do](store-servers.md)"},
-	{"Keys and access", `^collection/(access|audit)|cmd/sheaf/(acl|key)\.go|\b(this key|the key|the keys|tenant)\b`,
+	{"Keys and access", `^collection/(access|audit)|cmd/sheaf/key\.go|\b(this key|the key|the keys|tenant)\b`,
 		"`sheaf key list`; [keys and access](keys-and-access.md)"},
 	{"Server: page and protocol of assistants", `^door/(mcp|web)|cmd/sheaf/mcp\.go`, "[MCP](mcp.md), [the page](page.md)"},
 	{"Server: HTTP", `^door/http|(serve|service|cursor|idempotency)\.go`, "`/docs` of the server; [HTTP API](http.md)"},

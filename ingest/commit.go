@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strconv"
 
 	"sheaf"
 	"sheaf/index/catalog"
@@ -45,8 +46,16 @@ func (r *runner) commit(ctx context.Context, last bool) error {
 	r.commits.update = catalog.Update{}
 	sortSkips(r.report.Skipped)
 	skipped := hashSkips(r.report.Skipped)
-	if last && r.writesNothing(&u, &settings, skipped) {
-		return nil
+	seen, newer := map[string]string{}, false
+	for tree, at := range r.list.until {
+		if key := seenKey(tree); last { // before the last commit, a file seen earlier may not be indexed yet
+			seen[key] = strconv.FormatInt(at, 10)
+			newer = newer || settings.Extra[key] != seen[key]
+		}
+	}
+	if last && len(r.list.begun)+len(u.Put)+len(u.Encoded)+len(u.Delete) == 0 && r.list.settings == nil &&
+		settings.Extra[skippedKey] == skipped && !(r.list.unsure && newer) {
+		return nil // the run changes nothing
 	}
 	r.tell(PhaseCommit, true)
 	if err := r.begin(ctx, pendingBefore, u.Delete); err != nil {
@@ -77,11 +86,7 @@ func (r *runner) commit(ctx context.Context, last bool) error {
 		settings.Extra[skippedKey] = skipped
 		u.Skipped = &r.report.Skipped
 	}
-	if last { // a file seen earlier may not be indexed yet
-		for tree := range r.list.until {
-			settings.Extra[seenKey(tree)] = r.list.text(tree)
-		}
-	}
+	maps.Copy(settings.Extra, seen)
 	pending := maps.Clone(r.pending)
 	u.Settings, u.Pending = &settings, &pending
 	u.Whole = last && r.list.outdated > 0 && waitsFor(pending, ReasonReread) == 0 // every document is filed again
@@ -93,13 +98,6 @@ func (r *runner) commit(ctx context.Context, last bool) error {
 		return errors.Join(refused, r.awaitCatalog())
 	}
 	return nil
-}
-
-// writesNothing reports whether the last commit of a run would change nothing. settings are the recorded settings.
-// skipped is the hash of the list of skipped files.
-func (r *runner) writesNothing(u *catalog.Update, settings *catalog.Settings, skipped string) bool {
-	return len(r.list.begun) == 0 && !(r.list.unsure && r.list.differs(settings)) &&
-		len(u.Put)+len(u.Encoded)+len(u.Delete) == 0 && r.list.settings == nil && settings.Extra[skippedKey] == skipped
 }
 
 // begin records in the catalog which documents this commit writes to the store or removes from it. If the run stops

@@ -47,7 +47,7 @@ func decode(content []byte) (text []byte, note string, ok bool) {
 		}
 	}
 	switch {
-	case !apart || hasOddControls(content):
+	case !apart || bytes.ContainsAny(content[:min(len(content), sampleBytes)], oddControls):
 		return content, fmt.Sprintf("not valid UTF-8 at byte %d; words leave out invalid bytes", faults.first), true
 	case whole:
 		return decodeBytes(content, charmap.Windows1252), keptAs("Windows-1252"), true
@@ -490,10 +490,8 @@ func decodeBytes(data []byte, alphabet *charmap.Charmap) []byte {
 	return text
 }
 
-// hasOddControls reports whether the beginning of a text has control characters that no text needs.
-func hasOddControls(data []byte) bool {
-	return bytes.ContainsAny(data[:min(len(data), sampleBytes)], "\x00\x01\x02\x03\x04\x05\x06\x07\x0e\x0f")
-}
+// oddControls are control characters that no text needs.
+const oddControls = "\x00\x01\x02\x03\x04\x05\x06\x07\x0e\x0f"
 
 // utf8Faults says in which ways a text is not valid UTF-8.
 type utf8Faults struct {

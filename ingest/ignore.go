@@ -53,7 +53,10 @@ func parseIgnore(base, name, content string) ignoreFile {
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		r := ignoreRule{line: number, text: line, pattern: trimUnescapedSpaces(line)}
+		r := ignoreRule{line: number, text: line, pattern: strings.TrimRight(line, " ")}
+		if strings.HasSuffix(r.pattern, `\`) && len(r.pattern) < len(line) {
+			r.pattern += " " // the backslash escapes it
+		}
 		if rest, ok := strings.CutPrefix(r.pattern, "!"); ok {
 			r.negated, r.pattern = true, rest
 		}
@@ -64,7 +67,8 @@ func parseIgnore(base, name, content string) ignoreFile {
 			r.anchored = true
 			r.pattern = strings.TrimPrefix(r.pattern, "/")
 		}
-		r.ending = r.pattern[len(strings.TrimRightFunc(r.pattern, isPlain)):]
+		// A slash after stars may match nothing, so it is not in the ending.
+		r.ending = r.pattern[strings.LastIndexAny(r.pattern, `*?[]\/`)+1:]
 		if strings.ContainsAny(r.pattern, special) {
 			r.matches = patternOf(r.pattern)
 		}
@@ -73,21 +77,6 @@ func parseIgnore(base, name, content string) ignoreFile {
 		}
 	}
 	return f
-}
-
-// isPlain reports whether a character in a pattern matches only itself. For a slash it returns false, because a slash
-// after stars may match nothing.
-func isPlain(c rune) bool { return !strings.ContainsRune(`*?[]\/`, c) }
-
-func trimUnescapedSpaces(s string) string {
-	end := len(s)
-	for end > 0 && s[end-1] == ' ' {
-		if end > 1 && s[end-2] == '\\' {
-			break
-		}
-		end--
-	}
-	return s[:end]
 }
 
 // verdict returns the last rule of the file that matches a path, or nil. path is relative to the folder of the walk,
@@ -113,14 +102,6 @@ func (f *ignoreFile) verdict(path, name string, isDir bool) *ignoreRule {
 		}
 	}
 	return nil
-}
-
-// describe returns the file, line and text of a rule for a message.
-func (f *ignoreFile) describe(r *ignoreRule) string {
-	if f.name == "" {
-		return "exclude: " + r.text // a rule of the settings has no line
-	}
-	return fmt.Sprintf("%s:%d: %s", f.name, r.line, r.text)
 }
 
 // special lists the characters with a meaning in a pattern.

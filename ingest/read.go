@@ -122,7 +122,8 @@ const headBytes = 8 << 10
 // Random and compressed data has about 10 % control characters, and half of it is not UTF-8. Text in an older encoding
 // may have many bytes that are not UTF-8, but no control characters.
 func isBinary(data []byte) bool {
-	if hasSignature(data) {
+	begins := func(signature string) bool { return bytes.HasPrefix(data, []byte(signature)) }
+	if slices.ContainsFunc(signatures, begins) || pdfSignature.Match(data[:min(len(data), 16)]) {
 		return true
 	}
 	head := data[:min(len(data), headBytes)]
@@ -148,11 +149,6 @@ var signatures = []string{
 
 // pdfSignature matches the first line of a PDF file.
 var pdfSignature = regexp.MustCompile(`^%PDF-\d\.\d[\r\n]`)
-
-func hasSignature(data []byte) bool {
-	begins := func(signature string) bool { return bytes.HasPrefix(data, []byte(signature)) }
-	return slices.ContainsFunc(signatures, begins) || pdfSignature.Match(data[:min(len(data), 16)])
-}
 
 // Read returns the text of a file, as [Run] reads it. If there is no text to index, left has the reason and detail.
 func Read(name string) (text []byte, left *catalog.Skip) {

@@ -288,7 +288,8 @@ func (w *walker) read(dir folder, out *Walk) (folders []folder) {
 			if !w.o.FollowLinks {
 				if f, r := w.ignoredBy(dir.ignores, path, name, false); r != nil {
 					w.byRule(out, path, ReasonIgnored, f, r)
-				} else if w.linkMatters(path, name) {
+				} else if to, err := os.Stat(filepath.Join(full, name)); w.document(path, name) ||
+					err == nil && to.IsDir() && !skippedFolders[name] {
 					skip(path, ReasonLink, "links are not followed unless asked")
 				}
 				continue
@@ -361,16 +362,6 @@ func listed(entries []fs.DirEntry, name string) bool {
 	return ok
 }
 
-// linkMatters reports whether the report lists a link that the walk does not follow. It lists links to folders, and
-// links with the name of a document.
-func (w *walker) linkMatters(path, name string) bool {
-	if w.document(path, name) {
-		return true
-	}
-	info, err := os.Stat(filepath.Join(w.root, filepath.FromSlash(path)))
-	return err == nil && info.IsDir() && !skippedFolders[name]
-}
-
 // byRule records a file or folder that a rule excludes, if the options ask for it.
 func (w *walker) byRule(out *Walk, path, reason string, f *ignoreFile, r *ignoreRule) {
 	if !w.o.ListIgnored {
@@ -381,8 +372,12 @@ func (w *walker) byRule(out *Walk, path, reason string, f *ignoreFile, r *ignore
 		return
 	}
 	s := catalog.Skip{Path: path, Reason: reason}
-	if r != nil {
-		s.Detail = f.describe(r)
+	switch {
+	case r == nil:
+	case f.name == "":
+		s.Detail = "exclude: " + r.text // a rule of the settings has no line
+	default:
+		s.Detail = fmt.Sprintf("%s:%d: %s", f.name, r.line, r.text)
 	}
 	out.byRule = append(out.byRule, s)
 }

@@ -56,15 +56,12 @@ type worklist struct {
 	listed bool
 	// settings are the settings to record, nil when they do not change.
 	settings *catalog.Settings
-	knownTime
+	// until has for each tree the time up to which all changes of files are known. unsure says that the list has files
+	// that may have changed although their size and time are the same.
+	until  map[string]int64
+	unsure bool
 	waitingDocuments
 	disks
-}
-
-// knownTime has for each tree the time up to which all changes of files are known.
-type knownTime struct {
-	until  map[string]int64 // the time, by tree
-	unsure bool             // the list has files that may have changed although their size and time are the same
 }
 
 // waitingDocuments has the documents that wait to be indexed again, with the reasons.
@@ -186,7 +183,7 @@ func (o *Options) folders(ctx context.Context) (*worklist, error) {
 		return nil, err
 	}
 	l := &worklist{generation: view.Generation(), renamed: map[catalog.Hash]int{},
-		knownTime:        knownTime{until: map[string]int64{}},
+		until:            map[string]int64{},
 		waitingDocuments: waitingDocuments{pending: view.Pending(), hides: o.hidesComments()},
 		disks:            disks{below: map[string][]string{}, mounted: map[string]bool{}}}
 	l.planReread(view)
@@ -367,17 +364,4 @@ func (w *Walk) seenUntil() int64 {
 		}
 	}
 	return last
-}
-
-// text returns the time of a tree in the form that the settings have.
-func (s *knownTime) text(tree string) string { return strconv.FormatInt(s.until[tree], 10) }
-
-// differs reports whether the time of any tree differs from its time in the settings.
-func (s *knownTime) differs(settings *catalog.Settings) bool {
-	for tree := range s.until {
-		if settings.Extra[seenKey(tree)] != s.text(tree) {
-			return true
-		}
-	}
-	return false
 }

@@ -165,26 +165,18 @@ func (v *View) each(key uint64, table func(*segment) *keyTable, yield func(item 
 		}
 		for _, item := range items {
 			id, err := s.ids.id(item.doc)
-			if err == nil {
-				var current bool
-				if current, err = v.current(k, id); current {
-					yield(item, sheaf.ID(id))
-				}
+			newest := err == nil // no later segment has an entry with this ID
+			for i := k + 1; i < len(v.segments) && newest; i++ {
+				var at int
+				at, err = v.segments[i].find(sheaf.ID(id))
+				newest = err == nil && at < 0
+			}
+			if newest {
+				yield(item, sheaf.ID(id))
 			}
 			v.note(translate(err))
 		}
 	}
-}
-
-// current reports whether no segment after number k has an entry with this ID. An entry of segment k is then the
-// newest.
-func (v *View) current(k int, id string) (bool, error) {
-	for _, s := range v.segments[k+1:] {
-		if i, err := s.find(sheaf.ID(id)); err != nil || i >= 0 {
-			return false, err
-		}
-	}
-	return true, nil
 }
 
 // Links returns the documents that doc links to, in order of ID, without doc and without

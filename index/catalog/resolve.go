@@ -335,7 +335,13 @@ func heading(doc *sheaf.Document, fragment string, same func(title, called strin
 			continue
 		}
 		if same(c.Title, last) || same(c.Slug, last) {
-			if containsInOrder(c.Hierarchy, above, same) {
+			left := above // the titles that c.Hierarchy must still contain in this order, perhaps with others between them
+			for _, title := range c.Hierarchy {
+				if len(left) > 0 && same(title, left[0]) {
+					left = left[1:]
+				}
+			}
+			if len(left) == 0 {
 				return c.ID
 			}
 			if first == "" {
@@ -347,17 +353,6 @@ func heading(doc *sheaf.Document, fragment string, same func(title, called strin
 		}
 	}
 	return cmp.Or(whole, first)
-}
-
-// containsInOrder reports whether a hierarchy contains the titles in this order, perhaps with other titles between
-// them.
-func containsInOrder(hierarchy, titles []string, same func(title, called string) bool) bool {
-	for _, title := range hierarchy {
-		if len(titles) > 0 && same(title, titles[0]) {
-			titles = titles[1:]
-		}
-	}
-	return len(titles) == 0
 }
 
 // sameText reports whether two texts are equal except for case. An empty text equals nothing.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"path"
 	"reflect"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -80,33 +81,25 @@ func newLoaded(key string, f *ingest.File, raw, text []byte, doc sheaf.Document)
 // tags, properties), its heading and its text. If vectors is true, the chunks also get d.vectors, if these exist. req
 // limits the values of properties: how many of a list, and how deep in maps.
 func (d *loadedFile) entries(req *search.ScanRequest, vectors bool) []store.Chunk {
-	common := make([]store.Field, 0, 5)
-	add := func(fields []store.Field, name, text string) []store.Field {
-		if text == "" {
-			return fields
-		}
-		return append(fields, store.Field{Name: name, Text: text})
-	}
-	common = add(common, sheaf.FieldTitle, d.doc.Title)
-	common = add(common, sheaf.FieldAliases, store.JoinValues(d.doc.Aliases))
-	common = add(common, sheaf.FieldTags, store.JoinValues(d.doc.Tags))
-	common = add(common, sheaf.FieldPath, strings.TrimSuffix(d.file.Path, path.Ext(d.file.Path)))
 	properties := propertyText(&d.doc, req.Limits.ListValues)
 	if inner := nestedText(&d.doc, d.text, req.Limits.ListValues, req.Limits.FrontmatterDepth); inner != "" {
 		properties += "\n" + inner
 	}
-	common = add(common, sheaf.FieldProperties, properties)
+	common := []store.Field{{Name: sheaf.FieldTitle, Text: d.doc.Title},
+		{Name: sheaf.FieldAliases, Text: store.JoinValues(d.doc.Aliases)},
+		{Name: sheaf.FieldTags, Text: store.JoinValues(d.doc.Tags)},
+		{Name: sheaf.FieldPath, Text: strings.TrimSuffix(d.file.Path, path.Ext(d.file.Path))},
+		{Name: sheaf.FieldProperties, Text: properties}}
 	entries := make([]store.Chunk, len(d.doc.Chunks))
-	all := make([]store.Field, 0, len(entries)*(len(common)+2))
 	for i := range entries {
-		c := &d.doc.Chunks[i]
-		from := len(all)
-		all = append(all, common...)
-		if len(c.Hierarchy) > 1 {
-			all = add(all, sheaf.FieldHierarchy, c.Hierarchy[len(c.Hierarchy)-1])
+		c, heading := &d.doc.Chunks[i], ""
+		if n := len(c.Hierarchy); n > 1 {
+			heading = c.Hierarchy[n-1]
 		}
-		all = add(all, sheaf.FieldBody, d.bodies[i])
-		entries[i] = store.Chunk{ID: c.ID, Doc: d.doc.ID, Fields: all[from:len(all):len(all)],
+		fields := slices.Concat(common, []store.Field{{Name: sheaf.FieldHierarchy, Text: heading},
+			{Name: sheaf.FieldBody, Text: d.bodies[i]}})
+		fields = slices.DeleteFunc(fields, func(f store.Field) bool { return f.Text == "" })
+		entries[i] = store.Chunk{ID: c.ID, Doc: d.doc.ID, Fields: fields,
 			Columns: ingest.WithFields(d.columns, d.doc.FieldsOf(i))}
 		if vectors && d.vectors != nil {
 			entries[i].Vectors = d.vectors[i]

@@ -95,16 +95,6 @@ func For(name string, o Options) (Chunker, error) {
 	return New(o)
 }
 
-// fileTitle returns the name of a file without folders and extension. If the only dot is at the beginning, the whole
-// name stays.
-func fileTitle(name string) string {
-	name = path.Base(name)
-	if dot := strings.LastIndexByte(name, '.'); dot > 0 {
-		return name[:dot]
-	}
-	return name
-}
-
 const byteOrderMark = "\ufeff"
 
 // source is the file that is being cut.
@@ -122,7 +112,10 @@ type source struct {
 // read parses what all chunkers need: frontmatter, headings and title.
 func read(treeName, name string, content []byte, githubSlugs bool) *source {
 	s := &source{src: unsafe.String(unsafe.SliceData(content), len(content))}
-	s.doc = sheaf.Document{ID: sheaf.DocumentID(treeName, name), Tree: treeName, Path: name, Title: fileTitle(name)}
+	s.doc = sheaf.Document{ID: sheaf.DocumentID(treeName, name), Tree: treeName, Path: name, Title: path.Base(name)}
+	if dot := strings.LastIndexByte(s.doc.Title, '.'); dot > 0 {
+		s.doc.Title = s.doc.Title[:dot]
+	}
 	if strings.HasPrefix(s.src, byteOrderMark) {
 		s.start = len(byteOrderMark)
 	}
@@ -131,10 +124,13 @@ func read(treeName, name string, content []byte, githubSlugs bool) *source {
 	}
 	begin := s.start
 	front, ok := findFrontmatter(s.src, s.start)
+	rule := false // the block is text between two Markdown rules: it begins with an empty line and has no keys
 	if ok {
 		front.read(s.src)
+		inner := strings.TrimLeft(s.src[front.inner.start:front.inner.end], " \t")
+		rule = front.useless && len(front.properties) == 0 && strings.IndexAny(inner, "\r\n") == 0
 	}
-	if ok && !front.isRule(s.src) {
+	if ok && !rule {
 		s.front, begin = front, front.whole.end
 		s.doc.Frontmatter = sheaf.Span{Start: front.whole.start, End: front.whole.end}
 		s.doc.FrontmatterText = front.useless

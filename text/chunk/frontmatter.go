@@ -102,8 +102,13 @@ func (f *frontmatter) read(src string) {
 	if blankText(inner) {
 		return
 	}
-	entries, simple := readLines(inner)
-	if !simple {
+	r, number := lineReader{simple: true}, 1
+	for l := range linesFrom(inner, 0) {
+		number++
+		r.line(strings.TrimRight(inner[l.start:l.end], " \t"), number)
+	}
+	entries := r.entries
+	if !r.simple {
 		parsed, fault := f.parse(inner)
 		if fault == nil {
 			entries = parsed
@@ -126,14 +131,6 @@ func (f *frontmatter) read(src string) {
 	}
 	f.take(entries)
 	f.findLinks(src, entries)
-}
-
-// isRule reports whether the block is not frontmatter, but text between two Markdown rules. Such a block begins with an
-// empty line and has no keys.
-func (f *frontmatter) isRule(src string) bool {
-	inner := src[f.inner.start:f.inner.end]
-	end := strings.IndexAny(inner, "\r\n")
-	return end >= 0 && f.useless && len(f.properties) == 0 && blank(inner[:end])
 }
 
 // yamlEntry is one key of the frontmatter with its scalar values.

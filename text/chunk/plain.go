@@ -123,7 +123,11 @@ func (w *plainWriter) take(c *construct, i int) {
 		w.flush(i)
 		w.from = i + 1
 	case codeConstruct:
-		w.put(i, c.end, codeText(c.text))
+		s := strings.ReplaceAll(c.text, "\n", " ")
+		if len(s) > 1 && s[0] == ' ' && s[len(s)-1] == ' ' && strings.Trim(s, " ") != "" {
+			s = s[1 : len(s)-1]
+		}
+		w.put(i, c.end, s)
 	case angleConstruct:
 		w.put(i, c.end, c.text)
 	case wikiConstruct:
@@ -139,16 +143,6 @@ func (w *plainWriter) take(c *construct, i int) {
 		w.pieces[c.opening.piece].text = ""
 		w.emphasis(c.opening.delimiter)
 	}
-}
-
-// codeText returns the content of a code span as text. Line breaks become spaces. If both ends are spaces, it removes
-// one from each end, unless there are only spaces.
-func codeText(s string) string {
-	s = strings.ReplaceAll(s, "\n", " ")
-	if len(s) > 1 && s[0] == ' ' && s[len(s)-1] == ' ' && strings.Trim(s, " ") != "" {
-		return s[1 : len(s)-1]
-	}
-	return s
 }
 
 // run adds the run of delimiters at byte i as a piece, and returns the byte after the run.

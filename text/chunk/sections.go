@@ -62,20 +62,14 @@ func (c sections) Chunk(treeName, path string, content []byte) sheaf.Document {
 		if i < len(s.titles) {
 			title = s.titles[i]
 		}
-		c.cut(s, section, title)
-		begin = section.End
+		for begin < section.End {
+			end := begin + cutAt(s.src[begin:section.End], c.cap)
+			s.addPiece(sheaf.Span{Start: begin, End: end}, title)
+			begin = end
+		}
 	}
 	s.finishPieces()
 	return s.doc
-}
-
-// cut adds the section as chunks with this title, in pieces that fit the cap.
-func (c sections) cut(s *source, section sheaf.Span, title string) {
-	for section.Len() > 0 {
-		end := section.Start + cutAt(s.src[section.Start:section.End], c.cap)
-		s.addPiece(sheaf.Span{Start: section.Start, End: end}, title)
-		section.Start = end
-	}
 }
 
 // hasAtMost reports whether text has at most limit characters, without white space at its ends.

@@ -111,8 +111,16 @@ func (w window) Chunk(treeName, path string, content []byte) sheaf.Document {
 	}
 	_, size := w.o.Enrich(&s.doc)
 	cut := windowCut{window: w, src: s.src, tokens: w.tokens(s.src, begin), size: size}
+	heading := 0 // number of headings that begin at or before the window
 	for _, body := range cut.bodies(begin) {
-		s.addPiece(body, s.headingAt(body.Start))
+		for heading < len(s.titles) && s.scan.headings[heading].start <= body.Start {
+			heading++
+		}
+		title := ""
+		if heading > 0 {
+			title = s.titles[heading-1]
+		}
+		s.addPiece(body, title)
 	}
 	s.finishPieces()
 	if w.o.Large {
@@ -296,16 +304,6 @@ func sentenceEnd(gap string) int {
 	}
 	_, size := utf8.DecodeRuneInString(gap[space:])
 	return space + size
-}
-
-// headingAt returns the title of the last heading that begins at or before byte pos.
-func (s *source) headingAt(pos int) string {
-	headings := s.scan.headings
-	i := sort.Search(len(headings), func(i int) bool { return headings[i].start > pos })
-	if i == 0 {
-		return ""
-	}
-	return s.titles[i-1]
 }
 
 // addLarge appends a large chunk for each group of two to windowsPerLarge consecutive windows. The large chunk has the

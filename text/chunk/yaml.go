@@ -241,26 +241,15 @@ func onlyItem(list *ast.SequenceNode) ast.Node {
 	return list.Values[0]
 }
 
-// lineReader reads frontmatter line by line. It reads the keys at the beginning of lines. The value is the text or the
-// list in brackets after the key, or the list items below the key.
+// lineReader reads frontmatter without a YAML parser. It reads the keys at the beginning of lines. The value is the text
+// or the list in brackets after the key, or the list items below the key. If simple is false, the YAML may be malformed,
+// and entries has what could be read, without nested values. For example, a title with a colon but without quotation
+// marks does not affect other values.
 type lineReader struct {
 	entries []yamlEntry
-	simple  bool // a YAML parser would read all lines in the same way
+	simple  bool // a YAML parser would return the same entries, as for nearly all frontmatter
 	below   bool // the last key may have items below it
 	bracket bool // the last list in brackets is still open
-}
-
-// readLines parses frontmatter without a YAML parser. simple reports whether a YAML parser would return the same
-// entries. This is true for nearly all frontmatter. If simple is false, the YAML may be malformed, and entries has what
-// could be read, without nested values. For example, a title with a colon but without quotation marks does not affect
-// other values.
-func readLines(inner string) (entries []yamlEntry, simple bool) {
-	r, number := lineReader{simple: true}, 1
-	for l := range linesFrom(inner, 0) {
-		number++
-		r.line(strings.TrimRight(inner[l.start:l.end], " \t"), number)
-	}
-	return r.entries, r.simple
 }
 
 // require sets the field simple to false if the condition is false.

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,50 +17,28 @@ const (
 	labelWarning = 'w'
 )
 
-// label is a tag or the name of a property, in lower case, with its documents.
-type label struct {
-	kind byte
-	name string
-	docs []int // ascending
-}
-
-type labelSet map[labelKey]*label
-
+// labelKey is a label: a tag or the name of a property, in lower case.
 type labelKey struct {
 	kind byte
 	name string
 }
 
-func (s labelSet) add(kind byte, name string, doc int) {
-	l := s[labelKey{kind, name}]
-	if l == nil {
-		l = &label{kind: kind, name: strings.Clone(name)}
-		s[labelKey{kind, l.name}] = l
-	}
-	if n := len(l.docs); n == 0 || l.docs[n-1] != doc {
-		l.docs = append(l.docs, doc)
-	}
-}
+// labelSet maps labels to the numbers of their documents.
+type labelSet map[labelKey][]int
 
 // encode returns the labels in stored form, sorted by kind and name. Each label is written as kind, name, number of
 // documents, and differences of document numbers.
 func (s labelSet) encode() []byte {
-	list := make([]*label, 0, len(s))
-	for _, l := range s {
-		list = append(list, l)
-	}
-	slices.SortFunc(list, func(a, b *label) int {
-		return cmp.Or(cmp.Compare(a.kind, b.kind), strings.Compare(a.name, b.name))
-	})
 	e := &encoder{}
-	for _, l := range list {
-		slices.Sort(l.docs)
-		l.docs = slices.Compact(l.docs)
+	for _, l := range slices.SortedFunc(maps.Keys(s), func(a, b labelKey) int {
+		return cmp.Or(cmp.Compare(a.kind, b.kind), strings.Compare(a.name, b.name))
+	}) {
+		docs := slices.Compact(slices.Sorted(slices.Values(s[l])))
 		e.byte(l.kind)
 		e.str(l.name)
-		e.uint(len(l.docs))
+		e.uint(len(docs))
 		last := 0
-		for _, doc := range l.docs {
+		for _, doc := range docs {
 			e.uint(doc - last)
 			last = doc
 		}
@@ -67,15 +46,21 @@ func (s labelSet) encode() []byte {
 	return e.b
 }
 
+// storedLabel is a label of a segment.
+type storedLabel struct {
+	labelKey
+	docs []int // ascending
+}
+
 // decodeLabels returns the labels of a segment. docs is the number of documents in the segment. Names are valid while
 // the segment is open.
-func decodeLabels(section *sectionfile.Paged, docs int) (labels []label, err error) {
+func decodeLabels(section *sectionfile.Paged, docs int) (labels []storedLabel, err error) {
 	data, err := section.All()
 	if err != nil {
 		return nil, err
 	}
 	for d := (&decoder{b: data}); d.pos < len(d.b); {
-		l := label{kind: d.byte(), name: d.str()}
+		l := storedLabel{labelKey: labelKey{d.byte(), d.str()}}
 		last := 0
 		for range d.count(1) {
 			if last += d.uint(); last >= docs || last < 0 {

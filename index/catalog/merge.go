@@ -60,7 +60,7 @@ func (s *segment) entry(id string, i int) (Encoded, error) {
 		return ok
 	})
 	if err == nil && e.hasText {
-		e.text, e.textSize, err = s.packedText(&st)
+		e.text, _, e.textSize, err = s.packedText(&st)
 	}
 	return e, err
 }

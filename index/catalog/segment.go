@@ -249,71 +249,46 @@ func (s *segment) decode(id sheaf.ID, st *state, use func(b []byte) bool) error 
 	return err
 }
 
-// storedText is the position of a stored text. The pieces of the text follow one another. All pieces except the last
-// have pieceBytes bytes.
-type storedText struct {
-	first int // number of its first piece
-	size  int
-}
-
-func (t storedText) pieces() int { return (t.size + pieceBytes - 1) / pieceBytes }
-
-func (s *segment) text(st *state) (storedText, error) {
+// packedText returns the compressed pieces of the text of a document, and the length of the text. All pieces except the
+// last have pieceBytes bytes. first is the number of the first piece.
+func (s *segment) packedText(st *state) (pieces []packedBlock, first, size int, err error) {
 	at := int(st.text-1) * textBytes
 	entry, err := s.texts.Slice(at, textBytes)
 	if err != nil {
-		return storedText{}, err
+		return nil, 0, 0, err
 	}
-	first, size := binary.LittleEndian.Uint32(entry), binary.LittleEndian.Uint64(entry[8:])
-	t := storedText{int(first), int(min(size, math.MaxInt-pieceBytes))}
-	if have := s.pieces.Len() / blockBytes; uint64(t.size) != size || t.first > have || t.pieces() > have-t.first {
-		return storedText{}, s.texts.Corrupt(at, "%d bytes from piece %d of %d", size, first, have)
+	length := binary.LittleEndian.Uint64(entry[8:])
+	first, size = int(binary.LittleEndian.Uint32(entry)), int(min(length, math.MaxInt-pieceBytes))
+	n, have := (size+pieceBytes-1)/pieceBytes, s.pieces.Len()/blockBytes
+	if uint64(size) != length || first > have || n > have-first {
+		return nil, 0, 0, s.texts.Corrupt(at, "%d bytes from piece %d of %d", length, first, have)
 	}
-	return t, nil
-}
-
-// piece returns piece number i of a text, compressed. The size of the piece follows from the length of the text.
-func (s *segment) piece(t storedText, i int) (packedBlock, error) {
-	b, err := s.readBlock(s.pieces, t.first+i)
-	if want := min(t.size-i*pieceBytes, pieceBytes); err == nil && int(b.size) != want {
-		err = s.pieces.Corrupt((t.first+i)*blockBytes, "a piece has %d bytes, not %d", b.size, want)
-	}
-	return b, err
-}
-
-// packedText returns the compressed pieces of the text of a document, and the length of the text.
-func (s *segment) packedText(st *state) (pieces []packedBlock, size int, err error) {
-	t, err := s.text(st)
-	if err != nil {
-		return nil, 0, err
-	}
-	for i := range t.pieces() {
-		piece, err := s.piece(t, i)
-		if err != nil {
-			return nil, 0, err
+	for i := range n {
+		b, err := s.readBlock(s.pieces, first+i)
+		if want := min(size-i*pieceBytes, pieceBytes); err == nil && int(b.size) != want {
+			err = s.pieces.Corrupt((first+i)*blockBytes, "a piece has %d bytes, not %d", b.size, want)
 		}
-		pieces = append(pieces, piece)
+		if err != nil {
+			return nil, 0, 0, err
+		}
+		pieces = append(pieces, b)
 	}
-	return pieces, t.size, nil
+	return pieces, first, size, nil
 }
 
 func (s *segment) readText(st *state) ([]byte, error) {
-	t, err := s.text(st)
+	pieces, first, size, err := s.packedText(st)
 	if err != nil {
 		return nil, err
 	}
 	text := []byte{}
-	for i := range t.pieces() {
-		piece, err := s.piece(t, i)
-		if err != nil {
-			return nil, err
-		}
-		b, err := s.unpack(s.pieces, t.first+i, piece)
+	for i, piece := range pieces {
+		b, err := s.unpack(s.pieces, first+i, piece)
 		if err != nil {
 			return nil, err
 		}
 		if len(text) == 0 { // allocate only when a first piece is valid
-			text = make([]byte, 0, t.size)
+			text = make([]byte, 0, size)
 		}
 		text = append(text, b...)
 	}

@@ -127,7 +127,7 @@ func (t *tables) add(doc int, f *filedNames) {
 		t.targets = append(t.targets, keyItem{item.key, doc, item.kind})
 	}
 	for _, l := range f.labels {
-		t.labels.add(l.kind, l.name, doc)
+		t.labels[l] = append(t.labels[l], doc)
 	}
 }
 

@@ -81,8 +81,12 @@ func (f Filters) Filter(now time.Time) (sheaf.Filter, error) {
 	if !f.Hidden {
 		add(sheaf.Not{Filter: is(columnHidden, sheaf.BoolValue(true))})
 	}
-	if !f.AnyTenant {
-		add(tenantFilter(f.Tenant))
+	switch {
+	case f.AnyTenant:
+	case f.Tenant == "": // documents without a tenant
+		add(sheaf.Not{Filter: sheaf.Exists{Column: sheaf.ColumnTenant}})
+	default:
+		add(is(sheaf.ColumnTenant, sheaf.TextValue(f.Tenant)))
 	}
 	if !f.AnyAccess {
 		add(sheaf.TextIn(sheaf.ColumnAccess, append([]string{sheaf.AccessPublic}, f.Access...)...))
@@ -130,14 +134,6 @@ func (f *Filters) check() error {
 		}
 	}
 	return nil
-}
-
-// tenantFilter returns a filter for the documents of a tenant; "" means documents without a tenant.
-func tenantFilter(tenant string) sheaf.Filter {
-	if tenant == "" {
-		return sheaf.Not{Filter: sheaf.Exists{Column: sheaf.ColumnTenant}}
-	}
-	return is(sheaf.ColumnTenant, sheaf.TextValue(tenant))
 }
 
 func (s *Scope) filter() sheaf.Or {

@@ -88,7 +88,8 @@ func (c *commenter) line(l line) {
 	}
 	before, depth := c.leaf, len(c.stack)
 	inText := before == leafNone || before == leafParagraph || before == leafTable
-	if inText && c.until <= l.start && isBlockSign(row) {
+	// A line with only %%, perhaps after marks of quotes and lists, begins a comment.
+	if inText && c.until <= l.start && strings.TrimLeft(strings.TrimSpace(row), "> \t-*+") == "%%" {
 		c.block = l.start + strings.Index(row, "%%")
 		c.closeLeaf()
 		return
@@ -123,17 +124,14 @@ func (c *commenter) extend(end int) {
 	}
 }
 
-// isBlockSign reports whether a line has only %%, perhaps after marks of quotes and lists.
-func isBlockSign(row string) bool {
-	return strings.TrimLeft(strings.TrimSpace(row), "> \t-*+") == "%%"
-}
-
 // findComments finds the comments that begin in the line l.
 func (c *commenter) findComments(l line) {
 	for i := max(l.start, c.until); i < l.end; {
 		switch rest := c.src[i:l.end]; {
-		case rest[0] == '`':
-			i = c.codeEnd(i)
+		case rest[0] == '`': // skip the code span, or else the backticks
+			r := inline{text: c.paragraph(i)}
+			_, end, _ := r.codeSpan(0)
+			i += end
 		case rest[0] == '\\':
 			i += 2
 		case strings.HasPrefix(rest, "<!--"):
@@ -158,14 +156,6 @@ func (c *commenter) paragraph(i int) string {
 		}
 	}
 	return rest
-}
-
-// codeEnd returns the byte after the code span at byte i. If no code span begins there, it returns the byte after the
-// backticks.
-func (c *commenter) codeEnd(i int) int {
-	r := inline{text: c.paragraph(i)}
-	_, end, _ := r.codeSpan(0)
-	return i + end
 }
 
 // html reads the HTML comment at byte i of the line l, and returns the byte after the comment. Without a comment, it

@@ -141,8 +141,14 @@ func (r *inline) construct(i int) construct {
 	case '[':
 		return r.opening(i, i)
 	case ']':
-		k, ok := r.brackets.pop()
-		if !ok || r.footnotes && t[k.from] == '^' {
+		b := &r.brackets
+		n := len(b.open) - 1
+		if n < 0 {
+			return none
+		}
+		k, inLink := b.open[n], n < b.barrier
+		b.open, b.barrier = b.open[:n], min(b.barrier, n)
+		if inLink && !k.image || r.footnotes && t[k.from] == '^' {
 			return none
 		}
 		target, end, ok := r.destination(k, i)
@@ -150,7 +156,7 @@ func (r *inline) construct(i int) construct {
 			return none
 		}
 		if !k.image { // the brackets around a link can become only images
-			r.brackets.barrier = len(r.brackets.open)
+			b.barrier = n
 		}
 		return construct{kind: linkConstruct, end: end, opening: k, target: target}
 	}
@@ -339,20 +345,6 @@ type bracket struct {
 type brackets struct {
 	open    []bracket
 	barrier int
-}
-
-// pop removes the last bracket and returns it. ok is false if no bracket is open, or if it can become neither link nor
-// image.
-func (b *brackets) pop() (k bracket, ok bool) {
-	n := len(b.open) - 1
-	if n < 0 {
-		return bracket{}, false
-	}
-	k = b.open[n]
-	b.open = b.open[:n]
-	ok = k.image || n >= b.barrier
-	b.barrier = min(b.barrier, n)
-	return k, ok
 }
 
 // destination returns the target of the link whose text is between bracket k and the ']' at byte to. After the text

@@ -125,7 +125,9 @@ func (r *fieldReader) line(run textRun) {
 	if !run.more {
 		r.states = r.states[:0]
 	}
-	if state, rest := task(text); state != "" && !run.more && inList(r.src, base) {
+	mark := strings.TrimRight(r.src[:base], " \t") // a task directly follows the mark of a list item
+	if state, rest := task(text); state != "" && !run.more && mark != "" &&
+		strings.IndexByte("-*+.)", mark[len(mark)-1]) >= 0 {
 		r.states = append(r.states, state)
 		if state == TaskStarted {
 			r.states = append(r.states, TaskOpen)
@@ -281,14 +283,6 @@ func task(text string) (state, rest string) {
 }
 
 func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
-
-// inList reports whether byte i of src directly follows the mark of a list item.
-func inList(src string, i int) bool {
-	for i > 0 && (src[i-1] == ' ' || src[i-1] == '\t') {
-		i--
-	}
-	return i > 0 && strings.IndexByte("-*+.)", src[i-1]) >= 0
-}
 
 // dueDate matches the day on which a task is due, with the sign before it. It leaves out fields in brackets.
 var dueDate = pattern.Lazy(`(?:DEADLINE: <|[📅📆🗓]|@due\(|\b[Dd]ue: ?|[^[(\w][Dd]ue:: ?)` +

@@ -241,10 +241,10 @@ func onlyItem(list *ast.SequenceNode) ast.Node {
 	return list.Values[0]
 }
 
-// lineReader reads frontmatter without a YAML parser. It reads the keys at the beginning of lines. The value is the text
-// or the list in brackets after the key, or the list items below the key. If simple is false, the YAML may be malformed,
-// and entries has what could be read, without nested values. For example, a title with a colon but without quotation
-// marks does not affect other values.
+// lineReader reads frontmatter without a YAML parser. It reads the keys at the beginning of lines. The value is the
+// text or the list in brackets after the key, or the list items below the key. If simple is false, the YAML may be
+// malformed, and entries has what could be read, without nested values. For example, a title with a colon but without
+// quotation marks does not affect other values.
 type lineReader struct {
 	entries []yamlEntry
 	simple  bool // a YAML parser would return the same entries, as for nearly all frontmatter

@@ -38,7 +38,7 @@ func (x *Index) Faults(ctx context.Context) ([]error, error) {
 	if len(faults) > 0 && len(stored) == 0 && !errors.Is(errors.Join(faults...), sheaf.ErrCorrupt) {
 		// Another process that writes may be the cause. Check again while no process can write.
 		var silent error
-		err = x.whenFree(ctx, NeedFresh, func() error {
+		err = x.whenFree(ctx, NeedFresh, x.Notice, func() error {
 			release, err := x.Catalog.Hold()
 			if err != nil {
 				return err

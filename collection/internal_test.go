@@ -40,7 +40,7 @@ func TestWhenFreeRetriesWhenLockIsReleased(t *testing.T) {
 			held, err := vfs.Disk{}.Lock(name)
 			must.Do(t, err)
 			tries := 0
-			err = x.whenFree(t.Context(), NeedAnswer, func() error {
+			err = x.whenFree(t.Context(), NeedAnswer, nil, func() error {
 				tries++
 				time.Sleep(NeedAnswer + lockStep)
 				if tries == 1 && c.freed {
@@ -76,7 +76,7 @@ func TestWhenFreeRetriesAfterWorkOfLockHolder(t *testing.T) {
 	must.Do(t, err)
 	defer held.Close()
 	tries, updated := 0, make(chan error, 1)
-	err = x.whenFree(t.Context(), NeedFresh, func() error {
+	err = x.whenFree(t.Context(), NeedFresh, nil, func() error {
 		if tries++; tries > 1 {
 			return nil
 		}
@@ -92,22 +92,28 @@ func TestWhenFreeRetriesAfterWorkOfLockHolder(t *testing.T) {
 	}
 }
 
-// TestMendGivesUp checks that OpenAgain and Mend give up after repeated errors, and leave other errors alone.
-func TestMendGivesUp(t *testing.T) {
-	for tries := 1; tries <= mostTries; tries++ {
-		err := fmt.Errorf("index: %w", ingest.ErrRebuilt)
-		again := OpenAgain(&err, tries)
-		check.That(t, again == (tries < 5) && errors.Is(err, ingest.ErrRebuilt) && errors.As(err, new(*HintError)) != again,
-			"attempt %d: %v, %v", tries, again, err)
-	}
-	for _, err := range []error{ingest.ErrRebuilt, fmt.Errorf("read: %w", sheaf.ErrCorrupt), fs.ErrPermission,
-		StoreError{fmt.Errorf("ask: %w", sheaf.ErrCorrupt)}} {
-		m := Mending{reopened: mostTries - 1, remade: true}
-		check.That(t, errors.Is(new(Index).Mend(t.Context(), err, &m), err), "%v", err)
-		m.remade = false
-		if err != ingest.ErrRebuilt && !damage(err) {
-			check.That(t, errors.Is(new(Index).Mend(t.Context(), err, &m), err), "%v", err)
-		}
+// TestRetryGivesUp checks that Retry gives up after repeated errors, and does not repeat work after other errors.
+func TestRetryGivesUp(t *testing.T) {
+	root, dir, ignore := t.TempDir(), t.TempDir(), func(string, ...any) {}
+	must.Do(t, os.WriteFile(filepath.Join(root, "a.md"), []byte("# A\n"), 0o600))
+	x := NewIndex(Site{Folder: root, Where: location.Location{Root: root, Dir: dir}},
+		Making{Language: "en", Update: true}, Events{Notice: ignore, Warn: ignore, Quiet: true})
+	defer x.Close()
+	must.Do(t, x.Open(t.Context(), nil, IndexOptions{Make: true, Refresh: true}))
+	for _, c := range []struct {
+		err   error
+		tries int
+	}{{ingest.ErrRebuilt, mostTries}, {sheaf.ErrCorrupt, 2}, {fs.ErrPermission, 1},
+		{StoreError{fmt.Errorf("ask: %w", sheaf.ErrCorrupt)}, 1}} {
+		tries := 0
+		err := x.Retry(t.Context(), func() error {
+			tries++
+			_, open := x.View.Document(sheaf.DocumentID(catalog.TreeName(root), "a.md"))
+			check.That(t, open, "%v, attempt %d: the index is not open", c.err, tries)
+			return fmt.Errorf("index: %w", c.err)
+		})
+		check.That(t, tries == c.tries && errors.Is(err, c.err) && errors.As(err, new(*HintError)) == (tries == mostTries),
+			"%v: %d attempts, want %d: %v", c.err, tries, c.tries, err)
 	}
 }
 

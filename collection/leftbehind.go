@@ -126,7 +126,7 @@ func (x *Index) TakeGiven(ctx context.Context, from string) ([]sheaf.ID, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := x.whenFree(ctx, NeedFresh, func() error { return c.Recover(ctx) }); err != nil {
+	if err := x.whenFree(ctx, NeedFresh, x.Notice, func() error { return c.Recover(ctx) }); err != nil {
 		return nil, err
 	}
 	return ids, x.reload()

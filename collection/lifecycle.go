@@ -9,7 +9,6 @@ import (
 
 	"sheaf"
 	"sheaf/collection/location"
-	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
 	"sheaf/internal/wording"
@@ -46,71 +45,57 @@ func OpenAgain(err *error, tries int) bool {
 	return tries < mostTries
 }
 
-// Mending records what [Index.Mend] did so far for one piece of work.
-type Mending struct {
-	reopened int
-	remade   bool
-}
-
-// Mend prepares the index for another attempt of work that failed with err. If another process remade the index, Mend
-// opens the index again, at most mostTries - 1 times. If a file of the index is damaged, Mend remakes the index, once.
-// For any other error, Mend returns err: do not try again.
-func (x *Index) Mend(ctx context.Context, err error, m *Mending) error {
-	switch {
-	case OpenAgain(&err, m.reopened+1):
-		m.reopened++
-		x.Close()
-		return x.BringUp(ctx, IndexOptions{Refresh: true})
-	case damage(err) && !m.remade:
-		m.remade = true
-		return x.Remake(ctx, err, true)
-	}
-	return err
-}
-
-// waiting is the state of work that waits while another process writes.
-type waiting struct {
-	began time.Time // zero before the first wait
-	said  bool      // a notice was given
-}
-
-// waitToRepeat reports whether to repeat work that ended with err. If another process has locked a file, it waits until
-// the lock is free or the catalog c has changed. Then it returns true. It returns err for any other fault, or when the
-// time need has passed since the first wait. After a second of waiting, it calls notice, unless notice is nil.
-func (w *waiting) waitToRepeat(ctx context.Context, err error, need time.Duration, c *catalog.Catalog,
-	notice func(format string, args ...any)) (bool, error) {
-	if !errors.Is(err, vfs.ErrLocked) {
-		return false, err
-	}
-	if w.began.IsZero() {
-		w.began = time.Now()
-	}
-	for {
-		waited := time.Since(w.began)
-		if waited >= need {
-			return false, err
+// Retry calls the function work, which uses the index, at most mostTries times. If work fails because another process
+// remade the index, Retry opens the index again and repeats work. If work fails because a file of the index is damaged,
+// Retry remakes the index, once, and repeats work. Retry returns any other error of work.
+func (x *Index) Retry(ctx context.Context, work func() error) error {
+	remade := false
+	for tries := 1; ; tries++ {
+		err := work()
+		switch {
+		case OpenAgain(&err, tries):
+			x.Close()
+			err = x.BringUp(ctx, IndexOptions{Refresh: true})
+		case damage(err) && !remade:
+			remade = true
+			err = x.Remake(ctx, err, true)
+		default:
+			return err
 		}
-		if notice != nil && !w.said && waited >= time.Second {
-			notice("waiting: %v", err)
-			w.said = true
-		}
-		if ended := pause(ctx, lockStep); ended != nil {
-			return false, ended
-		}
-		if isFree(err) || moved(c) {
-			return true, nil
+		if err != nil {
+			return err
 		}
 	}
 }
 
-// whenFree calls the function try. While another process writes, it waits and calls try again, for at most the time
-// need.
-func (x *Index) whenFree(ctx context.Context, need time.Duration, try func() error) (err error) {
-	var w waiting
-	for again := true; again; again, err = w.waitToRepeat(ctx, err, need, x.Catalog, x.Notice) {
-		err = try()
+// whenFree calls the function try. If another process has locked a file, whenFree waits until the lock is free or the
+// catalog has changed, and calls try again, for at most the time need. After a second of waiting it calls notice, unless
+// notice is nil.
+func (s *Stores) whenFree(ctx context.Context, need time.Duration, notice func(format string, args ...any),
+	try func() error) error {
+	var began time.Time // of the first wait
+	for said := false; ; {
+		err := try()
+		if !errors.Is(err, vfs.ErrLocked) {
+			return err
+		}
+		if began.IsZero() {
+			began = time.Now()
+		}
+		for free := false; !free; free = isFree(err) || moved(s.Catalog) {
+			waited := time.Since(began)
+			if waited >= need {
+				return err
+			}
+			if notice != nil && !said && waited >= time.Second {
+				notice("waiting: %v", err)
+				said = true
+			}
+			if ended := pause(ctx, lockStep); ended != nil {
+				return ended
+			}
+		}
 	}
-	return err
 }
 
 // pause waits for the duration long. If ctx ends first, pause returns the error of ctx.

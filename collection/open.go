@@ -202,11 +202,11 @@ func (c *Collection) update(ctx context.Context) error {
 	if empty {
 		need = NeedFresh
 	}
-	var w waiting
-	err := error(nil)
-	for again := true; again; again, err = w.waitToRepeat(ctx, err, need, c.o.Catalog, nil) {
-		_, err = c.Refresh(ctx)
-	}
+	stores := Stores{Catalog: c.o.Catalog}
+	err := stores.whenFree(ctx, need, nil, func() error {
+		_, err := c.Refresh(ctx)
+		return err
+	})
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

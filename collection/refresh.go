@@ -188,10 +188,9 @@ func (x *Index) ingest(ctx context.Context, need time.Duration, o ingest.Options
 		}
 		show(p)
 	}
-	var w waiting
-	for again := true; again; again, err = w.waitToRepeat(ctx, err, need, x.Catalog, x.Notice) {
+	err = x.whenFree(ctx, need, x.Notice, func() (err error) {
 		if err = x.Catalog.Reload(); err != nil {
-			continue
+			return err
 		}
 		o.Walked, x.walk = x.walk, nil
 		making := x.remaking() // another process may set the mark during the run
@@ -204,7 +203,8 @@ func (x *Index) ingest(ctx context.Context, need time.Duration, o ingest.Options
 		if err == nil && making {
 			err = x.finish(ctx)
 		}
-	}
+		return err
+	})
 	if err == nil {
 		err = x.reload()
 	}
@@ -399,16 +399,15 @@ func (x *Index) Run(ctx context.Context, trees []catalog.Tree) (*ingest.Report, 
 			return nil, err
 		}
 	}
-	var report *ingest.Report
-	err := error(nil)
-	for remade := false; ; remade = true {
+	ingest := func() (*ingest.Report, error) {
 		o := x.IngestOptions()
 		o.Trees = trees
-		if report, err = x.ingest(ctx, NeedFresh, o); remade || !damage(err) {
-			break
-		}
-		if err = x.Remake(ctx, err, true); err != nil {
-			break
+		return x.ingest(ctx, NeedFresh, o)
+	}
+	report, err := ingest()
+	if damage(err) {
+		if err = x.Remake(ctx, err, true); err == nil {
+			report, err = ingest()
 		}
 	}
 	if err != nil {
@@ -436,7 +435,7 @@ func (x *Index) recoverGiven(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = door.Close() }()
-	return x.whenFree(ctx, NeedFresh, func() error { return door.Recover(ctx) })
+	return x.whenFree(ctx, NeedFresh, x.Notice, func() error { return door.Recover(ctx) })
 }
 
 // LanguageText returns the name of a language for people, and says if it was detected.

@@ -52,7 +52,7 @@ func (x *Index) remaking() bool { return x.View.Settings().Extra[remakingKey] !=
 // mend repairs damaged lists and an interrupted update, without remaking the index. It returns the faults that remain.
 // If a remake cannot help, it returns an error.
 func (x *Index) mend(ctx context.Context) ([]error, error) {
-	err := x.whenFree(ctx, NeedFresh, func() error {
+	err := x.whenFree(ctx, NeedFresh, x.Notice, func() error {
 		_, err := ingest.Relist(ctx, x.Catalog)
 		return err
 	})
@@ -79,7 +79,7 @@ func (x *Index) Remake(ctx context.Context, reason error, keep bool) error {
 	x.Close()
 	var release func() error
 	waited := false
-	err := x.whenFree(ctx, NeedFresh, func() (err error) {
+	err := x.whenFree(ctx, NeedFresh, x.Notice, func() (err error) {
 		if release, err = location.Lock(x.Where.Dir); err != nil {
 			waited = true
 		}
@@ -104,7 +104,7 @@ func (x *Index) remakeDamaged(ctx context.Context) error {
 }
 
 func (x *Index) remakeLocked(ctx context.Context, keep, waited bool) error {
-	err := x.whenFree(ctx, NeedFresh, func() error {
+	err := x.whenFree(ctx, NeedFresh, x.Notice, func() error {
 		if waited {
 			if err := x.OpenStores(ctx); err == nil && !x.remaking() {
 				return nil // another process remade it
@@ -129,7 +129,7 @@ func (x *Index) remakeLocked(ctx context.Context, keep, waited bool) error {
 // nothing has changed.
 func (x *Index) Drop(ctx context.Context, keep bool) error {
 	x.Close()
-	return x.whenFree(ctx, NeedFresh, func() error {
+	return x.whenFree(ctx, NeedFresh, x.Notice, func() error {
 		release, err := location.Lock(x.Where.Dir)
 		if err != nil {
 			return err
@@ -273,7 +273,7 @@ func (x *Index) empty(ctx context.Context, mark string, remove func() error) err
 	case x.want.AsIs:
 		return ErrRemaking
 	}
-	return x.whenFree(ctx, NeedFresh, func() error { return x.emptyLocked(ctx, mark, remove) })
+	return x.whenFree(ctx, NeedFresh, x.Notice, func() error { return x.emptyLocked(ctx, mark, remove) })
 }
 
 func (x *Index) emptyLocked(ctx context.Context, mark string, remove func() error) error {

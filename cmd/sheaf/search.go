@@ -145,18 +145,17 @@ func (s *session) countDocuments() int {
 
 // show asks a question and prints the answer in the requested format. Without results, it returns errNothing.
 func (s *session) show(cmd *cobra.Command, o searchOptions, ask askFunc) error {
-	out, err := (*searchJSON)(nil), error(nil)
-	for m, first := (collection.Mending{}), true; ; first = false {
+	out, first := (*searchJSON)(nil), true
+	err := s.Retry(cmd.Context(), func() (err error) {
 		out, err = s.answer(&o, ask)
 		if err == nil && first && s.RemadeBeside(len(out.Results) == 0) {
 			err = ingest.ErrRebuilt
 		}
-		if err == nil {
-			break
-		}
-		if err = s.Mend(cmd.Context(), err, &m); err != nil {
-			return s.Advise(err)
-		}
+		first = false
+		return err
+	})
+	if err != nil {
+		return s.Advise(err)
 	}
 	if !s.json {
 		s.notices(out.Warnings...)

@@ -7,9 +7,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 
 	"sheaf"
 	"sheaf/internal/arena"
@@ -48,19 +49,11 @@ type answer struct {
 // answers is a cache of answers, for repeated questions and for cursors. If the cache exceeds its limit in bytes, it
 // drops the least recently used answers. It is safe for concurrent use.
 type answers struct {
-	limit  int64
-	off    bool // repeated questions are computed again; cursors still work
-	cache  lru.Cache[cursorKey, *answer]
-	counts [passed + 1]atomic.Uint64
-
-	mu      sync.Mutex
-	flights map[answerKey]*flight // the answers that requests compute now
-}
-
-// flight is an answer while a request computes it. Other requests with the same question wait until done is closed.
-type flight struct {
-	done chan struct{}
-	a    *answer // nil: the request failed, or its answer is not for others
+	limit   int64
+	off     bool // repeated questions are computed again; cursors still work
+	cache   lru.Cache[cursorKey, *answer]
+	counts  [passed + 1]atomic.Uint64
+	flights singleflight.Group // the answers that requests compute now
 }
 
 // CacheCounts says how many answers came from the cache, and how large the cache is.
@@ -76,7 +69,7 @@ type CacheCounts struct {
 // newAnswers returns an empty cache that holds at most limit bytes, or DefaultCacheBytes if limit is 0. If limit is
 // negative, only cursors find cached answers.
 func newAnswers(limit int64) *answers {
-	s := &answers{limit: cmp.Or(max(limit, 0), DefaultCacheBytes), off: limit < 0, flights: map[answerKey]*flight{}}
+	s := &answers{limit: cmp.Or(max(limit, 0), DefaultCacheBytes), off: limit < 0}
 	s.cache.Limit(s.limit)
 	return s
 }
@@ -91,36 +84,32 @@ const (
 	passed
 )
 
-// get returns the answer of a question from the cache, or from another request that is computing it. If neither
-// has the answer, a is nil, the result from is computed, and the caller must compute the answer. If own is not nil,
-// other requests may wait for this answer, and the caller must call finish with own.
-func (s *answers) get(key answerKey) (a *answer, from origin, own *flight) {
+// get returns the answer of a question from the cache, or from another request that is computing it. If neither has the
+// answer, get calls compute. Other requests may wait for the answer of compute, and get it if toShare is true. If they do
+// not get it, they call their own compute.
+func (s *answers) get(key answerKey, compute func() (a *answer, toShare bool, err error)) (a *answer, from origin,
+	err error) {
 	defer func() { s.counts[from].Add(1) }()
 	if a := s.lookUp(key.cursor()); a != nil && a.key == key {
 		return a, found, nil
 	}
-	s.mu.Lock()
-	other, known := s.flights[key]
-	if !known {
-		own = &flight{done: make(chan struct{})}
-		s.flights[key] = own
-	}
-	s.mu.Unlock()
-	if known {
-		if <-other.done; other.a != nil {
-			return other.a, shared, nil
+	from = shared
+	other, _, _ := s.flights.Do(string(key[:]), func() (any, error) {
+		var toShare bool
+		from = computed
+		if a, toShare, err = compute(); !toShare {
+			return nil, nil
 		}
+		return a, nil
+	})
+	switch {
+	case from == computed:
+		return a, computed, err
+	case other != nil:
+		return other.(*answer), shared, nil
 	}
-	return nil, computed, own
-}
-
-// finish gives an answer to the requests that wait for it. If a is nil, these requests compute their own answers.
-func (s *answers) finish(key answerKey, own *flight, a *answer) {
-	s.mu.Lock()
-	delete(s.flights, key)
-	s.mu.Unlock()
-	own.a = a
-	close(own.done)
+	a, _, err = compute()
+	return a, computed, err
 }
 
 // lookUp returns the cached answer of a key, or nil if the cache has no such answer. It marks the answer as used.

@@ -217,11 +217,11 @@ func (a *auditor) round(ctx context.Context, number uint64, limit int) (err erro
 // begun are probably complete. With more than maxLeaks leaks, it does not wait for other processes. An error from
 // reading the index counts as a change.
 func (a *auditor) indexChanged(ctx context.Context, since stamp) (bool, error) {
-	select {
-	case a.c.given.turn <- struct{}{}: // a write of this process has ended
-		<-a.c.given.turn
-	case <-ctx.Done():
-		return false, ctx.Err()
+	if o := a.c.o.Ingest; o != nil { // wait for the end of a write of this process
+		if err := o.Writing.Lock(ctx); err != nil {
+			return false, err
+		}
+		o.Writing.Unlock()
 	}
 	if len(a.out.Leaks) <= maxLeaks {
 		if err := pause(ctx, writing); err != nil {

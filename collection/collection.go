@@ -460,15 +460,12 @@ func (c *Collection) Coming(ctx context.Context) bool {
 type profileCache struct {
 	mu     sync.Mutex
 	loaded map[string]loadedProfile
-	// editions counts the different profile texts that were read so far.
-	editions uint64
 }
 
-// loadedProfile is a profile that was read from a file. Each different text of the profile gets a new edition.
+// loadedProfile is a profile that was read from a file.
 type loadedProfile struct {
 	profile  *profile.Profile
 	plan     *profile.Plan // for one request; nil in the cache
-	edition  uint64
 	loadedAt time.Time
 }
 
@@ -496,18 +493,12 @@ func (c *Collection) load(name string) (loadedProfile, error) {
 	cache := &c.profiles
 	cache.mu.Lock()
 	defer cache.mu.Unlock()
-	before, known := cache.loaded[name]
-	if known && time.Since(before.loadedAt) < profileAge {
+	if before, known := cache.loaded[name]; known && time.Since(before.loadedAt) < profileAge {
 		return before, nil
 	}
 	p, _, err := profile.LoadTuned(c.o.Tuned, name, c.o.Profiles)
 	if err != nil {
 		return loadedProfile{}, profile.WithoutFolders(err)
-	}
-	if known && p.Equal(before.profile) {
-		before.loadedAt = time.Now()
-		cache.loaded[name] = before
-		return before, nil
 	}
 	if err := c.canRun(p); err != nil {
 		return loadedProfile{}, err
@@ -515,8 +506,7 @@ func (c *Collection) load(name string) (loadedProfile, error) {
 	if cache.loaded == nil || len(cache.loaded) >= 64 {
 		cache.loaded = map[string]loadedProfile{}
 	}
-	cache.editions++
-	loaded := loadedProfile{profile: p, edition: cache.editions, loadedAt: time.Now()}
+	loaded := loadedProfile{profile: p, loadedAt: time.Now()}
 	cache.loaded[name] = loaded
 	return loaded, nil
 }
@@ -526,10 +516,7 @@ func (c *Collection) load(name string) (loadedProfile, error) {
 func (c *profileCache) reread() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for name, p := range c.loaded {
-		p.loadedAt = time.Time{}
-		c.loaded[name] = p
-	}
+	clear(c.loaded)
 }
 
 // usualLimit returns the limit of a request without one. parameters has the values of the profile's parameters.

@@ -18,7 +18,7 @@ import (
 const fusedName = "rrf"
 
 // fusedProfile loads the built-in profile fusedName. Callers depend on its results, so neither a user's profile nor
-// tuned numbers replace it. Its edition is 0; other profiles have editions from 1.
+// tuned numbers replace it.
 var fusedProfile = sync.OnceValues(func() (*profile.Profile, error) {
 	return profile.Load(fusedName, profile.Builtin)
 })

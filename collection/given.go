@@ -44,8 +44,6 @@ type Stored struct {
 
 // givenState is the state of given documents: documents that programs write through the API.
 type givenState struct {
-	// turn is the lock of writers. A writer locks it by sending a value and unlocks it by receiving the value.
-	turn       chan struct{}
 	owner      owner
 	recovering atomic.Bool
 	// stuck is the reason why recovery waits: files cannot be written, the disk is full, or intake.db needs a repair. It
@@ -66,7 +64,7 @@ func newGiven(o *Options) givenState {
 	if o.Ingest != nil && o.Intake != "" {
 		file = intake.Open(o.Intake)
 	}
-	return givenState{turn: make(chan struct{}, 1), broken: make(chan struct{}, 1), file: file,
+	return givenState{broken: make(chan struct{}, 1), file: file,
 		queue: &queue{wake: make(chan struct{}, 1), ended: make(chan struct{})}}
 }
 
@@ -210,13 +208,10 @@ func (c *Collection) checkChanges(grant *access.Grant, given []Change) ([]Change
 //   - The tenant's name is [catalog.FreeTree].
 //   - No ID can begin with the tenant's name.
 //
-// Callers without a tenant have the tenant "". They can write to [catalog.FreeTree], except if a folder uses this tree.
-// For access.All, which means all tenants, MayWrite returns nil.
+// Callers without a tenant have the tenant "". They write to [catalog.FreeTree]. For access.All, which means all
+// tenants, MayWrite returns nil.
 func MayWrite(tenant string, settings catalog.Settings) error {
 	switch {
-	case tenant == "" && settings.Root(catalog.FreeTree) != "": // a folder has this tree in an index of an earlier version
-		return fmt.Errorf("callers without a tenant cannot write: files use the tree %s; sheaf index --rebuild moves "+
-			"them to another tree", catalog.FreeTree)
 	case tenant == "", tenant == access.All:
 		return nil
 	case tenant == catalog.FreeTree:
@@ -263,26 +258,16 @@ func inChange(i int, err error) error {
 // so take may wait long: for example, until a run ends. When ctx ends, take returns an error. Call give to return the
 // right.
 func (c *Collection) take(ctx context.Context) (give func(), err error) {
-	select {
-	case c.given.turn <- struct{}{}:
-	case <-ctx.Done():
-		return nil, fmt.Errorf("%w: other documents are being written: repeat this in a moment", sheaf.ErrUnavailable)
+	writing := c.o.Ingest.Writing
+	if err := writing.Lock(ctx); err != nil {
+		return nil, err
 	}
-	undo := []func(){func() { <-c.given.turn }}
-	give = func() {
-		for _, f := range slices.Backward(undo) {
-			f()
-		}
+	if err := c.acquireOwner(); err != nil {
+		writing.Unlock()
+		return nil, err
 	}
-	if err = c.o.Ingest.Writing.Lock(ctx); err == nil {
-		undo = append(undo, c.o.Ingest.Writing.Unlock)
-		err = c.acquireOwner()
-	}
-	if err == nil {
-		undo = append(undo, c.disown)
-		err = c.o.Catalog.Follow()
-	}
-	if err == nil {
+	give = func() { c.disown(); writing.Unlock() }
+	if err = c.o.Catalog.Follow(); err == nil {
 		err = c.takeOverOlder()
 	}
 	if err != nil {

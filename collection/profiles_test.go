@@ -91,7 +91,7 @@ func TestProfilesReread(t *testing.T) {
 			continue
 		}
 		collection.RereadProfiles(f.Collection)
-		if again, err := f.Load("own"); err != nil || again != got {
+		if again, err := f.Load("own"); err != nil || !again.Equal(got) {
 			t.Errorf("after %s says %q the profile is another one, %v", step.file, step.text, err)
 		}
 	}

@@ -155,9 +155,6 @@ func (x *Index) dropLocked(ctx context.Context, keep bool) error {
 		}
 		x.Notice("%v: its documents are not found until it is back", err)
 	}
-	if !keep {
-		trees = ownNames(trees)
-	}
 	mark := remakingEngine
 	if x.Target != nil && (x.want.Rebuild || w.Settings.Extra[remakingKey] == remakingServer) {
 		mark = remakingServer
@@ -198,22 +195,6 @@ func (x *Index) examine() (*catalog.Wreck, error) {
 	return catalog.Examine(vfs.Disk{}, dir, func(doc sheaf.ID, settings *catalog.Settings) bool {
 		return x.isGiven(doc, settings) && kept(doc)
 	})
-}
-
-// ownNames returns the trees with permitted names. An earlier version may have given a folder the name
-// catalog.FreeTree, which belongs to documents without a folder. ownNames renames such a tree.
-func ownNames(trees []catalog.Tree) []catalog.Tree {
-	trees = slices.Clone(trees)
-	var names []string
-	for _, t := range trees {
-		names = append(names, t.Name)
-	}
-	for i := range trees {
-		if t := &trees[i]; t.Name == catalog.FreeTree && t.Root != "" {
-			t.Name = catalog.TreeName(t.Name, names...)
-		}
-	}
-	return trees
 }
 
 // isGiven reports whether a document has no file in a folder of the index.

@@ -33,55 +33,54 @@ func (r *Reader) Search(ctx context.Context, q SearchRequest) (*Answer, error) {
 // request with the same question. took has the timings of this call only.
 func (r *Reader) answer(
 	ctx context.Context, q *SearchRequest, parsed sheaf.Query, p loadedProfile,
-) (_ *answer, took []search.Timing, err error) {
+) (a *answer, took []search.Timing, err error) {
 	defer func() { r.c.noteDamage(err) }()
 	now, start := r.c.now(), time.Now()
 	var calibration *search.Calibration
 	if read := r.c.o.Confidence; read != nil {
 		calibration = read(p.profile)
 	}
-	key, cache, toShare := randomKey(), r.c.answers, (*answer)(nil)
-	cached := !cache.off && r.versioned && !p.profile.Scans()
-	if cached {
-		key = r.key(q, parsed, p, calibration, now)
-		known, from, flight := cache.get(key)
-		switch from {
-		case found:
-			return known, []search.Timing{{Step: "cache", Duration: time.Since(start)}}, nil
-		case shared:
-			return known, []search.Timing{{Step: "cache: wait", Duration: time.Since(start)}}, nil
+	compute := func(key answerKey) (*answer, error) {
+		s := r.Searcher(ctx)
+		s.Now = func() time.Time { return now }
+		s.Confidence = func(*profile.Profile) *search.Calibration { return calibration }
+		result, err := s.Search(ctx, parsed, p.profile, r.options(q, p))
+		if err != nil {
+			return nil, err
 		}
-		if flight != nil {
-			defer func() { cache.finish(key, flight, toShare) }()
+		took = result.Took
+		if err := r.Err(); err != nil {
+			return nil, fmt.Errorf("read index: %w", err)
 		}
-	} else {
+		return r.newAnswer(key, q, parsed, result)
+	}
+	cache := r.c.answers
+	if cache.off || !r.versioned || p.profile.Scans() {
 		cache.counts[passed].Add(1)
+		a, err = compute(randomKey())
+		return a, took, err
 	}
-	s := r.Searcher(ctx)
-	s.Now = func() time.Time { return now }
-	s.Confidence = func(*profile.Profile) *search.Calibration { return calibration }
-	result, err := s.Search(ctx, parsed, p.profile, r.options(q, p))
-	if err != nil {
-		return nil, nil, err
+	key := r.key(q, parsed, p, calibration, now)
+	a, from, err := cache.get(key, func() (a *answer, toShare bool, err error) {
+		if a, err = compute(key); err != nil {
+			return nil, false, err
+		}
+		whole := !a.result.Degraded && len(a.result.Warnings) == 0 && !a.result.Short
+		// Another process may have written to a store without snapshots.
+		if at, versioned := stampOf(r.view, r.guard.store); whole && versioned && at == r.state {
+			cache.put(a, false)
+		} else {
+			a.key = randomKey()
+		}
+		return a, whole, nil
+	})
+	switch from {
+	case found:
+		took = []search.Timing{{Step: "cache", Duration: time.Since(start)}}
+	case shared:
+		took = []search.Timing{{Step: "cache: wait", Duration: time.Since(start)}}
 	}
-	if err := r.Err(); err != nil {
-		return nil, nil, fmt.Errorf("read index: %w", err)
-	}
-	a, err := r.newAnswer(key, q, parsed, result)
-	if err != nil || !cached {
-		return a, result.Took, err
-	}
-	whole := !a.result.Degraded && len(a.result.Warnings) == 0 && !a.result.Short
-	if whole {
-		toShare = a
-	}
-	// Another process may have written to a store without snapshots.
-	if at, versioned := stampOf(r.view, r.guard.store); whole && versioned && at == r.state {
-		cache.put(a, false)
-	} else {
-		a.key = randomKey()
-	}
-	return a, result.Took, nil
+	return a, took, err
 }
 
 // key returns a hash of all values that determine the answer. The filter of parsed has absolute dates, also for words
@@ -97,7 +96,7 @@ func (r *Reader) key(
 	if calibration != nil {
 		confidence = *calibration
 	}
-	return keyOf(request, parsed, p.edition, minute, confidence, r.guard.visibleTo, r.guard.filter, r.state)
+	return keyOf(request, parsed, p.profile.Digest(), minute, confidence, r.guard.visibleTo, r.guard.filter, r.state)
 }
 
 func (r *Reader) options(q *SearchRequest, p loadedProfile) search.Options {

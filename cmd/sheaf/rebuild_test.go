@@ -56,38 +56,6 @@ func TestNoWritesAfterStoppedRebuild(t *testing.T) {
 	n.run(t, "check")
 }
 
-// TestRebuildRenamesTreeOfFolderAPI checks that rebuilding renames the tree of a folder called api. An
-// earlier version gave that folder the tree "api" of documents without a folder.
-func TestRebuildRenamesTreeOfFolderAPI(t *testing.T) {
-	n := newNotes(t)
-	n.write(t, "b.md", "# B\n\nbears\n")
-	ids := func(change *catalog.Settings) (found []string) {
-		t.Helper()
-		c := must.Get(catalog.Open(vfs.Disk{}, location.CatalogDir(n.index), catalog.Options{}))
-		defer c.Close()
-		if change != nil {
-			must.Do(t, c.Update(t.Context(), catalog.Update{Settings: change}))
-		}
-		v := c.View()
-		defer v.Close()
-		for id := range v.Files() {
-			found = append(found, string(id))
-		}
-		return found
-	}
-	ids(&catalog.Settings{Trees: []catalog.Tree{{Name: catalog.FreeTree, Root: n.folder}}})
-	n.run(t, "index")
-	got := strings.Join(ids(nil), " ")
-	must.That(t, strings.Contains(got, "api:b.md"), "an index of an earlier version holds %s", got)
-	out, err := n.try("key", "add", "feed", "--scope", "ingest")
-	check.That(t, err != nil && strings.Contains(out, "callers without a tenant cannot write"),
-		"a key that can write nothing is made: %s", out)
-	n.run(t, "index", "--rebuild")
-	n.run(t, "key", "add", "feed", "--scope", "ingest")
-	got = strings.Join(ids(nil), " ")
-	check.That(t, strings.Contains(got, "api-2:b.md") && !strings.Contains(got, "api:"), "made anew it holds %s", got)
-}
-
 // TestDropWaitsForWriter checks that Drop waits until another process has finished writing to the index.
 func TestDropWaitsForWriter(t *testing.T) {
 	dir := t.TempDir()

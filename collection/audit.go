@@ -158,12 +158,12 @@ func (a *auditor) pick(list []string, other string) string {
 }
 
 // query makes a query from words of documents. Most of these documents are hidden.
-func (a *auditor) query(hidden []int) string {
+func (a *auditor) query(hidden []*auditedDocument) string {
 	var words []string
 	for range 1 + a.random.IntN(3) {
 		d := &a.docs[a.random.IntN(len(a.docs))]
 		if len(hidden) > 0 && a.random.IntN(4) > 0 {
-			d = &a.docs[hidden[a.random.IntN(len(hidden))]]
+			d = hidden[a.random.IntN(len(hidden))]
 		}
 		switch {
 		case len(d.values) > 0 && a.random.IntN(6) == 0:
@@ -252,11 +252,11 @@ func (a *auditor) ask(ctx context.Context, number uint64, most int) (at stamp, e
 	}
 	t := &trial{auditor: a, ctx: ctx, grant: g, reader: r}
 	for i := range a.docs {
-		if a.docs[i].sees(&g) {
-			t.seen++
-			t.chunks += len(a.docs[i].chunks)
+		if d := &a.docs[i]; d.sees(&g) {
+			t.shown = append(t.shown, d)
+			t.chunks += len(d.chunks)
 		} else {
-			t.hidden = append(t.hidden, i)
+			t.hidden = append(t.hidden, d)
 		}
 	}
 	for _, door := range []struct {
@@ -292,11 +292,11 @@ type trial struct {
 	ctx    context.Context
 	grant  access.Grant
 	reader *Reader
-	hidden []int // the documents that the grant hides
-	seen   int   // number of documents that the grant shows
-	chunks int   // number of chunks in these documents
-	text   string
-	fault  string // why the current check is incomplete; "" when it is complete
+	// shown are the documents that the grant shows, and hidden the others. chunks is the number of chunks in shown.
+	shown, hidden []*auditedDocument
+	chunks        int
+	text          string
+	fault         string // why the current check is incomplete; "" when it is complete
 }
 
 // lacks marks the current check as incomplete. warnings give the reason.
@@ -340,8 +340,7 @@ func (t *trial) answer(door string, out any) error {
 			t.leak(door, "", "the answer names the folder %s", root)
 		}
 	}
-	for _, i := range t.hidden {
-		d := &t.docs[i]
+	for _, d := range t.hidden {
 		if name := written(d.id); strings.Contains(text, name) && strings.Contains(t.withoutVisible(text, name), name) {
 			t.leak(door, d.id, "its name is in the answer")
 		}
@@ -352,11 +351,9 @@ func (t *trial) answer(door string, out any) error {
 // withoutVisible removes from text the IDs of visible documents that contain name. For example, "api:doc10", which is
 // visible, is not a leak of the hidden "api:doc1".
 func (t *trial) withoutVisible(text, name string) string {
-	for i := range t.docs {
-		if d := &t.docs[i]; d.sees(&t.grant) {
-			if longer := written(d.id); strings.Contains(longer, name) {
-				text = strings.ReplaceAll(text, longer, "\x00")
-			}
+	for _, d := range t.shown {
+		if longer := written(d.id); strings.Contains(longer, name) {
+			text = strings.ReplaceAll(text, longer, "\x00")
 		}
 	}
 	return text
@@ -413,21 +410,15 @@ func (t *trial) search() error {
 	if err != nil && !refused(err) && !errors.Is(err, sheaf.ErrUnavailable) {
 		return err
 	}
-	var failed [2]error
-	for i := range failed {
-		if err := t.pages(q); refused(err) {
-			return nil
-		} else if err != nil && !errors.Is(err, sheaf.ErrUnavailable) {
-			return err
-		} else {
-			failed[i] = err
+	first, again := t.pages(q), t.pages(q)
+	err = cmp.Or(first, again)
+	if err == nil || errors.Is(err, sheaf.ErrUnavailable) {
+		t.out.searches++
+		if first != nil && again != nil {
+			t.out.failed++
 		}
 	}
-	t.out.searches++
-	if failed[0] != nil && failed[1] != nil {
-		t.out.failed++
-	}
-	return cmp.Or(failed[0], failed[1])
+	return err
 }
 
 func (t *trial) pages(q SearchRequest) error {
@@ -459,11 +450,10 @@ func (t *trial) explain() error {
 // target picks a random document, more often a hidden one than a visible one. id is the ID of the document or of one of
 // its chunks.
 func (t *trial) target() (id sheaf.ID, doc *auditedDocument) {
-	i := t.random.IntN(len(t.docs))
+	doc = &t.docs[t.random.IntN(len(t.docs))]
 	if len(t.hidden) > 0 && t.random.IntN(3) > 0 {
-		i = t.hidden[t.random.IntN(len(t.hidden))]
+		doc = t.hidden[t.random.IntN(len(t.hidden))]
 	}
-	doc = &t.docs[i]
 	id = doc.id
 	if len(doc.chunks) > 0 && t.random.IntN(2) == 0 {
 		id = doc.chunks[t.random.IntN(len(doc.chunks))]
@@ -544,8 +534,8 @@ func (t *trial) list() error {
 	if err != nil {
 		return err
 	}
-	if len(list.Documents) != min(t.seen, MaxWindow) {
-		t.leak("documents", "", "it lists %d documents, and %d are visible", len(list.Documents), t.seen)
+	if seen := len(t.shown); len(list.Documents) != min(seen, MaxWindow) {
+		t.leak("documents", "", "it lists %d documents, and %d are visible", len(list.Documents), seen)
 	}
 	if err := t.answer("documents", list); err != nil {
 		return err
@@ -582,9 +572,9 @@ func (t *trial) count() error {
 	if err != nil {
 		return err
 	}
-	if s.Documents != t.seen || s.Chunks > t.chunks {
+	if seen := len(t.shown); s.Documents != seen || s.Chunks > t.chunks {
 		t.leak("summary", "", "it counts %d documents and %d chunks, and %d and %d are visible", s.Documents, s.Chunks,
-			t.seen, t.chunks)
+			seen, t.chunks)
 	}
 	if err := t.answer("summary", s); err != nil {
 		return err

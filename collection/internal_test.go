@@ -199,7 +199,8 @@ func TestAuditComparesWholeNames(t *testing.T) {
 		{[]string{"of-api:doc1", "api:doc10", "api:doc1#part"}, true},
 	} {
 		a := &trial{auditor: &auditor{knownDocuments: knownDocuments{docs: docs}, out: &Audit{}},
-			grant: access.Grant{}, hidden: []int{0}}
+			grant: access.Grant{}, hidden: []*auditedDocument{&docs[0]},
+			shown: []*auditedDocument{&docs[1], &docs[2], &docs[3]}}
 		must.Do(t, a.answer("search", c.ids))
 		check.Equal(t, len(a.out.Leaks) > 0, c.leak, "%v: a leak", c.ids)
 	}

@@ -82,7 +82,7 @@ func (c *Collection) doneBefore(ctx context.Context, k Key) (*keyRecord, error) 
 	}
 	r, err := c.keyRecord(k.Name[:])
 	if err == nil && r != nil && !r.Done { // its process was killed
-		if err = c.recoverDocuments(ctx); err == nil {
+		if err = c.recoverDocuments(ctx, false); err == nil {
 			r, err = c.keyRecord(k.Name[:])
 		}
 	}

@@ -31,7 +31,7 @@ func (c *Collection) prepare(ctx context.Context) error {
 // recover indexes given documents that the index lacks after a crash or a rebuild. Then it queues the waiting tasks.
 func (c *Collection) recover(ctx context.Context) error {
 	c.given.unreadable.Clear()
-	if err := c.recoverDocuments(ctx); err != nil {
+	if err := c.recoverDocuments(ctx, false); err != nil {
 		return err
 	}
 	return c.given.file.View(func(tx *intake.Tx) error {
@@ -58,19 +58,20 @@ func (c *Collection) Recover(ctx context.Context) error {
 		return nil
 	}
 	defer c.disown()
-	if err := c.recoverDocuments(ctx); err != nil {
+	if err := c.recoverDocuments(ctx, false); err != nil {
 		return err
 	}
 	return c.embedPending(ctx, &vectorLooks{})
 }
 
-// recoverDocuments indexes the documents that the index lacks. It restores the earlier version of a document if the
-// store refuses the new one. Then it records the end of changes that earlier processes began.
-func (c *Collection) recoverDocuments(ctx context.Context) error {
+// recoverDocuments indexes the documents that the index lacks, and with vectors also those without vectors. It restores
+// the earlier version of a document if the store refuses the new one. Then it records the end of changes that earlier
+// processes began.
+func (c *Collection) recoverDocuments(ctx context.Context, vectors bool) error {
 	tried := map[sheaf.ID]catalog.Hash{}
 	rejected := map[sheaf.ID]error{}
 	for ctx.Err() == nil {
-		if more, err := c.recoverSome(ctx, tried, rejected); err != nil || !more {
+		if more, err := c.recoverSome(ctx, vectors, tried, rejected); err != nil || !more {
 			return err
 		}
 	}
@@ -80,14 +81,14 @@ func (c *Collection) recoverDocuments(ctx context.Context) error {
 // recoverSome indexes some of the documents that the index lacks. It adds their versions to tried, and the documents
 // that the store refuses to rejected. If more is true, call recoverSome again with the same maps. Other writers can
 // write between two calls.
-func (c *Collection) recoverSome(ctx context.Context, tried map[sheaf.ID]catalog.Hash,
+func (c *Collection) recoverSome(ctx context.Context, vectors bool, tried map[sheaf.ID]catalog.Hash,
 	rejected map[sheaf.ID]error) (more bool, err error) {
 	give, err := c.take(ctx)
 	if err != nil {
 		return false, err
 	}
 	defer give()
-	puts, deletes, taken, err := c.missing(tried)
+	puts, deletes, taken, err := c.missing(vectors, tried)
 	if err != nil {
 		return false, err
 	}
@@ -136,11 +137,12 @@ func (c *Collection) recoverSome(ctx context.Context, tried map[sheaf.ID]catalog
 }
 
 // missing compares the given documents with the index. puts has documents that the index lacks in whole or in part,
-// enough for one commit. missing skips versions in tried, and adds the versions of puts to tried. deletes has documents
-// that were deleted but are still in the index. taken has documents whose newest change is in the index. The caller
-// must have the right to write.
-func (c *Collection) missing(tried map[sheaf.ID]catalog.Hash) (puts []ingest.Given, deletes, taken []sheaf.ID,
-	err error) {
+// enough for one commit; with vectors, vectors are a part of a document. missing skips versions in tried, and adds the
+// versions of puts to tried. For an unreadable document, missing records the error. deletes has documents that were
+// deleted but are still in the index. taken has documents whose newest change is in the index. The caller must have the
+// right to write.
+func (c *Collection) missing(vectors bool, tried map[sheaf.ID]catalog.Hash) (puts []ingest.Given,
+	deletes, taken []sheaf.ID, err error) {
 	hashes, changing := map[sheaf.ID]catalog.Hash{}, map[sheaf.ID]bool{}
 	err = c.given.file.View(func(tx *intake.Tx) error {
 		hashes = maps.Collect(tx.Hashes())
@@ -157,8 +159,9 @@ func (c *Collection) missing(tried map[sheaf.ID]catalog.Hash) (puts []ingest.Giv
 	settings, pending := view.Settings(), view.Pending()
 	for id, state := range view.Files() {
 		hash, given := hashes[id]
+		partial := pending[id] == ingest.ReasonBegun || vectors && pending[id] == ingest.ReasonVectors
 		switch {
-		case given && hash == state.Hash && settings.Root(id.Tree()) == "" && pending[id] != ingest.ReasonBegun:
+		case given && hash == state.Hash && settings.Root(id.Tree()) == "" && !partial:
 			delete(hashes, id)
 		case !given && changing[id] && settings.Root(id.Tree()) == "":
 			deletes = append(deletes, id)
@@ -170,12 +173,19 @@ func (c *Collection) missing(tried map[sheaf.ID]catalog.Hash) (puts []ingest.Giv
 		}
 	}
 	maps.DeleteFunc(hashes, func(id sheaf.ID, hash catalog.Hash) bool { return tried[id] == hash })
-	left := maps.Clone(hashes)
-	puts = c.someGiven(left)
-	for id, hash := range hashes {
-		if _, later := left[id]; !later {
-			tried[id] = hash
+	size := 0
+	for _, id := range slices.Sorted(maps.Keys(hashes)) {
+		if size >= ingest.DefaultCommitBytes {
+			break
 		}
+		tried[id] = hashes[id]
+		doc, content, err := c.readStored(id)
+		if err != nil {
+			c.unread(string(id), err)
+			continue
+		}
+		puts = append(puts, doc.toGiven(id, content))
+		size += len(content)
 	}
 	return puts, deletes, taken, view.Err()
 }
@@ -203,10 +213,8 @@ func (c *Collection) embedPending(ctx context.Context, v *vectorLooks) error {
 		!ingest.Answers(ctx, c.o.Ingest.Embedder) {
 		return nil
 	}
-	for ctx.Err() == nil && len(waiting) > 0 {
-		if err := c.embedSome(ctx, waiting); err != nil {
-			return err
-		}
+	if err := c.recoverDocuments(ctx, true); err != nil {
+		return err
 	}
 	v.refused, v.lastTime = c.withoutVectors(), c.o.Now()
 	return nil
@@ -243,40 +251,4 @@ func (c *Collection) withoutVectors() map[sheaf.ID]catalog.Hash {
 		}
 	}
 	return versions
-}
-
-// embedSome indexes some of the documents in waiting again, with vectors, and removes these documents from waiting.
-// Other writers can write between two calls.
-func (c *Collection) embedSome(ctx context.Context, waiting map[sheaf.ID]catalog.Hash) error {
-	give, err := c.take(ctx)
-	if err != nil {
-		return err
-	}
-	defer give()
-	now := c.withoutVectors()
-	maps.DeleteFunc(waiting, func(id sheaf.ID, _ catalog.Hash) bool { _, still := now[id]; return !still })
-	if puts := c.someGiven(waiting); len(puts) > 0 {
-		return c.index(ctx, puts, nil)
-	}
-	return nil
-}
-
-// someGiven returns some of the given documents in ids, enough for one commit, and removes their IDs from ids. For an
-// unreadable document, someGiven records the error.
-func (c *Collection) someGiven(ids map[sheaf.ID]catalog.Hash) (puts []ingest.Given) {
-	size := 0
-	for _, id := range slices.Sorted(maps.Keys(ids)) {
-		if size >= ingest.DefaultCommitBytes {
-			break
-		}
-		delete(ids, id)
-		doc, content, err := c.readStored(id)
-		if err != nil {
-			c.unread(string(id), err)
-			continue
-		}
-		puts = append(puts, doc.toGiven(id, content))
-		size += len(content)
-	}
-	return puts
 }

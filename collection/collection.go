@@ -249,8 +249,12 @@ func (c *Collection) For(grant access.Grant) (r *Reader, err error) {
 		return nil, err
 	}
 	at, versioned := stampOf(view, st)
+	g := &guard{view: view, store: st, at: at, counts: &c.counts, o: &c.o, viewer: grant.Viewer()}
+	if !grant.SeesAll() {
+		g.filter, g.visibleTo, g.hides = grant.Filter(), grant.Fingerprint(), !c.o.ShowComments
+	}
 	return &Reader{c: c, done: done, grant: grant, view: view, state: at, versioned: versioned, pinned: pinned,
-		guard: newGuard(view, st, at, c, &grant)}, nil
+		guard: g}, nil
 }
 
 // good checks that a grant is valid now, and returns an error if it is not.
@@ -500,7 +504,15 @@ func (c *Collection) load(name string) (loadedProfile, error) {
 	if err != nil {
 		return loadedProfile{}, profile.WithoutFolders(err)
 	}
-	if err := c.canRun(p); err != nil {
+	plan, err := p.Plan(usualLimit(p, nil), nil)
+	if err != nil {
+		return loadedProfile{}, err
+	}
+	s := search.Searcher{Backend: c.o.Backend, Store: c.o.Store, Embed: c.o.Embed, Scanner: c.o.Scanner}
+	if c.o.Model != nil {
+		s.SetModel(c.o.Model, c.o.Analyzer, 0)
+	}
+	if err := s.Check(plan); err != nil { // this collection cannot run all of the profile
 		return loadedProfile{}, err
 	}
 	if cache.loaded == nil || len(cache.loaded) >= 64 {
@@ -522,19 +534,6 @@ func (c *profileCache) reread() {
 // usualLimit returns the limit of a request without one. parameters has the values of the profile's parameters.
 func usualLimit(p *profile.Profile, parameters map[string]string) int {
 	return cmp.Or(p.DefaultLimit(parameters), DefaultLimit)
-}
-
-// canRun returns an error if this collection cannot run all of a profile.
-func (c *Collection) canRun(p *profile.Profile) error {
-	plan, err := p.Plan(usualLimit(p, nil), nil)
-	if err != nil {
-		return err
-	}
-	s := search.Searcher{Backend: c.o.Backend, Store: c.o.Store, Embed: c.o.Embed, Scanner: c.o.Scanner}
-	if c.o.Model != nil {
-		s.SetModel(c.o.Model, c.o.Analyzer, 0)
-	}
-	return s.Check(plan)
 }
 
 // Reader answers questions about a snapshot of a collection, for one caller. It shows only what the caller may see. A

@@ -1,6 +1,7 @@
 package collection
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -57,21 +58,15 @@ func (p Property) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON implements [json.Unmarshaler]. It reads what MarshalJSON writes.
 func (p *Property) UnmarshalJSON(text []byte) error {
-	var in any
-	if err := json.Unmarshal(text, &in); err != nil {
-		return err
+	*p = Property{List: bytes.HasPrefix(text, []byte("[")), Values: make([]sheaf.Value, 1)}
+	var err error
+	if p.List {
+		err = json.Unmarshal(text, &p.Values)
+	} else {
+		err = json.Unmarshal(text, &p.Values[0])
 	}
-	list, ok := in.([]any)
-	if !ok {
-		list = []any{in}
-	}
-	*p = Property{List: ok}
-	for _, v := range list {
-		value, ok := PropertyValue(v)
-		if !ok {
-			return sheaf.Invalidf("property %s: must be texts, numbers, true or false", text)
-		}
-		p.Values = append(p.Values, value)
+	if err != nil || slices.ContainsFunc(p.Values, sheaf.Value.IsZero) {
+		return sheaf.Invalidf("property %s: must be texts, numbers, true or false", text)
 	}
 	return nil
 }
@@ -209,20 +204,6 @@ func (d *DocumentInput) valid(dims int) error {
 		}
 	}
 	return nil
-}
-
-// copyOf returns a copy of d that shares no chunks and no vectors with d.
-func (d *DocumentInput) copyOf() *DocumentInput {
-	out := *d
-	out.Chunks = slices.Clone(d.Chunks)
-	for i := range out.Chunks {
-		vectors := slices.Clone(out.Chunks[i].Vectors)
-		for k := range vectors {
-			vectors[k] = slices.Clone(vectors[k])
-		}
-		out.Chunks[i].Vectors = vectors
-	}
-	return &out
 }
 
 // validDate checks that JSON can represent a date in any time zone.

@@ -188,7 +188,16 @@ func (c *Collection) checkChanges(grant *access.Grant, given []Change) ([]Change
 		if ch.Put == nil {
 			continue
 		}
-		ch.Put = ch.Put.copyOf()
+		put := *ch.Put // shares no chunks and no vectors
+		put.Chunks = slices.Clone(put.Chunks)
+		for i := range put.Chunks {
+			vectors := slices.Clone(put.Chunks[i].Vectors)
+			for k := range vectors {
+				vectors[k] = slices.Clone(vectors[k])
+			}
+			put.Chunks[i].Vectors = vectors
+		}
+		ch.Put = &put
 		if err := ch.Put.valid(settings.Dims); err != nil {
 			return nil, inChange(i, err)
 		}

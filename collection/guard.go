@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"sheaf"
-	"sheaf/collection/access"
 	"sheaf/index/catalog"
 	"sheaf/ingest"
 	"sheaf/internal/lru"
@@ -46,15 +45,6 @@ var (
 	_ store.Sorter    = (*guard)(nil)
 	_ rank.Facts      = (*guard)(nil)
 )
-
-func newGuard(view *catalog.View, st store.Backend, at stamp, c *Collection, grant *access.Grant) *guard {
-	g := &guard{view: view, store: st, at: at, counts: &c.counts, o: &c.o, viewer: grant.Viewer()}
-	if !grant.SeesAll() {
-		g.filter, g.hides = grant.Filter(), !c.o.ShowComments
-		g.visibleTo = grant.Fingerprint()
-	}
-	return g
-}
 
 // Chunks returns the number of chunks that the caller may see. If the store cannot count them, it returns 0.
 func (g *guard) Chunks(ctx context.Context) int {
@@ -354,15 +344,10 @@ func (g *guard) FolderSize(tree, folder string) int {
 // Resolve returns the visible target of a link, or false if no visible document is the target. It chooses
 // only among visible documents, so that the result reveals nothing of hidden documents.
 func (g *guard) Resolve(from sheaf.ID, link sheaf.Link) (sheaf.ID, bool) {
-	return g.view.ResolveAmong(g.visibleTest(), from, link)
-}
-
-// visibleTest returns a function that reports whether a document is visible, or nil if the caller sees all documents.
-func (g *guard) visibleTest() catalog.Among {
 	if g.filter == nil {
-		return nil
+		return g.view.ResolveAmong(nil, from, link)
 	}
-	return g.visible
+	return g.view.ResolveAmong(g.visible, from, link)
 }
 
 // Links implements rank.Facts. It returns the visible documents to which doc links, as Resolve finds them.

@@ -8,7 +8,6 @@ import (
 	"sheaf/collection/location"
 	"sheaf/search"
 	"sheaf/search/scan"
-	"sheaf/store"
 )
 
 // Local describes a person who runs a command on this machine. Requests of this person have no size limits, and may use
@@ -31,22 +30,10 @@ func (x *Index) Ask(scanner *scan.Scanner, expander *search.Expander) (*Collecti
 	o.CacheBytes, o.Store = -1, x.StoreInErrors()
 	if scanner != nil {
 		o.Scanner, o.Store, o.Embed = scanner, "the scanned files", x.QueryVector()
-	} else if o.Embed = x.EmbedQuery(); o.Embed != nil {
-		o.Model = x.LocalModel()
+	} else if x.View.Settings().Embedder != "" {
+		o.Embed, o.Model = x.QueryVector(), x.LocalModel()
 	}
 	return New(o)
-}
-
-// details returns the data about an answer that commands show. For other callers it returns nil.
-func (r *Reader) details(a *answer) *Details {
-	if r.c.o.Local == nil {
-		return nil
-	}
-	d := &Details{Read: a.query.Notes, Unmet: a.result.Unmet, Found: a.result.Total, Facets: a.result.Facets}
-	if a.scanned != nil {
-		d.Files = a.scanned.Files
-	}
-	return d
 }
 
 // text returns the text of a document. For a person on this machine, errors name the document.
@@ -56,15 +43,6 @@ func (r *Reader) text(doc sheaf.ID) ([]byte, error) {
 		err = fmt.Errorf("read %s: %w", doc.Path(), err)
 	}
 	return content, err
-}
-
-// scannedRarity returns a function for the idf of a word in scanned files, or nil if words cannot be counted.
-func (s *pageMaker) scannedRarity(docs scannedFiles, scanned *search.Scanned) func(word string) float64 {
-	counter, ok := scanned.Backend.(store.Counter)
-	if !ok {
-		return nil
-	}
-	return rarityOf(s.ctx, counter, docs.Chunks())
 }
 
 // Place returns the tree of the site, and its folder inside this tree. If the site is the whole index, both are "".

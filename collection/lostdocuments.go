@@ -21,21 +21,6 @@ import (
 	"sheaf/text/analysis"
 )
 
-// removeLost deletes from the server the chunks that it stores but that a search does not find. The next run writes
-// them again. x.reached lists these chunks.
-func (x *Index) removeLost(ctx context.Context) error {
-	if x.reached == nil {
-		return nil
-	}
-	if err := x.openToWrite(ctx); err != nil {
-		return err
-	}
-	if inspector, ok := x.Backend.(store.Inspector); ok {
-		return inspector.Remove(ctx, append(x.reached.Missing, x.reached.doubtful...))
-	}
-	return nil
-}
-
 // removeStrays asks the person, then removes the stray documents of this folder from the server: see strays. It returns
 // the faults that remain. The error says why the documents were not removed, for example because the person refused.
 func (x *Index) removeStrays(ctx context.Context, faults []error) ([]error, error) {

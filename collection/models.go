@@ -169,16 +169,9 @@ func (x *Index) LocalModel() model.Embedder {
 	return x.Embedder
 }
 
-// EmbedQuery returns a function that embeds the texts of a query. If the index has no vectors, EmbedQuery returns nil.
-func (x *Index) EmbedQuery() func(ctx context.Context, texts []string) ([][]float32, error) {
-	if x.View.Settings().Embedder == "" {
-		return nil
-	}
-	return x.QueryVector()
-}
-
-// QueryVector works like EmbedQuery, and also for an index that still lacks vectors. A server that is filling the index
-// needs this function, and so do profiles that embed each candidate. Without a model, QueryVector returns nil.
+// QueryVector returns a function that embeds the texts of a query, also for an index that still lacks vectors. A server
+// that is filling the index needs this function, and so do profiles that embed each candidate. Without a model,
+// QueryVector returns nil.
 func (x *Index) QueryVector() func(ctx context.Context, texts []string) ([][]float32, error) {
 	if x.Embedder == nil {
 		return nil

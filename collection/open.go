@@ -141,17 +141,6 @@ func (o *openRequest) sameModel(view *catalog.View, folder string) error {
 	return nil
 }
 
-// anyKeys reports whether an index has keys. An unreadable file of keys counts as keys. An index with keys excludes
-// comments from the text.
-func anyKeys(where location.Location) bool {
-	keys, err := access.OpenKeys(where.Keys())
-	if err != nil {
-		return true
-	}
-	some, err := keys.Any()
-	return some || err != nil
-}
-
 // modelTokens returns the tokenizer of the built-in model called name, or nil if name is another model.
 func modelTokens(name string) chunk.Tokens {
 	if e, err := builtin.New(); err == nil && e.Tokens() == name {

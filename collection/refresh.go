@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/collection/access"
 	"sheaf/collection/location"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
@@ -252,8 +253,20 @@ func (x *Index) Ran(ctx context.Context, report *ingest.Report, err error) {
 func (x *Index) NoteFolders(report *ingest.Report) {
 	x.noteGone(report)
 	x.noteUnread(report, x.View.Settings().Trees)
-	x.noteUnseen(report)
-	x.noteMoved()
+	if report != nil {
+		if report.Unseen != "" && x.printed.watchGap == "" { // once
+			x.Notice("the system reports changes in some folders only (%s); the others are checked every few seconds",
+				report.Unseen)
+		}
+		x.printed.watchGap = report.Unseen
+	}
+	if x.In == "" {
+		return
+	}
+	// The folder was named by a link that now leads to another folder, which has its own index.
+	if now, err := RealFolder(x.In); err == nil && now != x.Folder {
+		x.Warn("%s now leads to %s; still watching %s. To watch the new folder, restart", x.In, now, x.Folder)
+	}
 }
 
 // noteGone prints a warning for each missing folder, once. It warns again if the folder was there in the meantime.
@@ -274,29 +287,6 @@ func (x *Index) noteUnread(report *ingest.Report, trees []catalog.Tree) {
 	for _, k := range report.Unread() {
 		x.Warn("cannot read folder %s (%s); keeping its indexed documents",
 			cmp.Or(catalog.Settings{Trees: trees}.Root(k.Tree), x.Where.Root), k.Detail)
-	}
-}
-
-// noteUnseen prints, once, that the operating system does not report all changes of files.
-func (x *Index) noteUnseen(report *ingest.Report) {
-	if report == nil {
-		return
-	}
-	if report.Unseen != "" && x.printed.watchGap == "" {
-		x.Notice("the system reports changes in some folders only (%s); the others are checked every few seconds",
-			report.Unseen)
-	}
-	x.printed.watchGap = report.Unseen
-}
-
-// noteMoved warns if the watched folder was named by a link that now leads to another folder. The program still watches
-// the first folder, because the other folder has its own index.
-func (x *Index) noteMoved() {
-	if x.In == "" {
-		return
-	}
-	if now, err := RealFolder(x.In); err == nil && now != x.Folder {
-		x.Warn("%s now leads to %s; still watching %s. To watch the new folder, restart", x.In, now, x.Folder)
 	}
 }
 
@@ -383,12 +373,18 @@ func (x *Index) Pending(ctx context.Context) (map[sheaf.ID]string, *ingest.Repor
 	return waiting, report, nil
 }
 
-// WouldHideComments reports whether the settings and keys exclude comments from the text now.
+// WouldHideComments reports whether the settings and keys exclude comments from the text now. An unreadable file of keys
+// counts as keys.
 func (x *Index) WouldHideComments() bool {
 	if x.HideComments != nil {
 		return x.HideComments()
 	}
-	return anyKeys(x.Where)
+	keys, err := access.OpenKeys(x.Where.Keys())
+	if err != nil {
+		return true
+	}
+	some, err := keys.Any()
+	return some || err != nil
 }
 
 // Run indexes the changes in the folders trees. It also indexes given documents that a killed server did not index.

@@ -17,6 +17,7 @@ import (
 	"sheaf/index/vfs"
 	"sheaf/ingest"
 	"sheaf/internal/wording"
+	"sheaf/store"
 )
 
 // Remaking an index has three steps. A power failure may follow each step.
@@ -357,7 +358,15 @@ func (x *Index) repair(ctx context.Context, faults []error) (_ []error, err erro
 		}
 	}
 	if len(faults) > 0 && !OnlyStrays(faults) {
-		if err = x.removeLost(ctx); err == nil {
+		if x.reached != nil { // delete what no search finds; the next run writes it again
+			if err = x.openToWrite(ctx); err != nil {
+				return nil, err
+			}
+			if inspector, ok := x.Backend.(store.Inspector); ok {
+				err = inspector.Remove(ctx, append(x.reached.Missing, x.reached.doubtful...))
+			}
+		}
+		if err == nil {
 			err = x.Remake(ctx, faults[0], true)
 		}
 		if err == nil {

@@ -179,7 +179,9 @@ func (c *Collection) SaveJudged(grant access.Grant, name string, in JudgedInput)
 	for i, q := range in.Queries {
 		judged := query{Query: q.Query}
 		for k, id := range q.Expect {
-			if id.Tree() != trees[at].Name || !seesChunk(&grant, view, id) {
+			chunk, known := view.Chunk(id)
+			rec, err := view.Record(chunk.Doc)
+			if id.Tree() != trees[at].Name || !known || err != nil || !sees(&grant, rec) {
 				return nil, &FieldError{Field: fmt.Sprintf("queries/%d/expect/%d", i, k),
 					Err: fmt.Errorf("expected a chunk of the folder %s: %w", trees[at].Name, notFound(id))}
 			}
@@ -192,16 +194,6 @@ func (c *Collection) SaveJudged(grant access.Grant, name string, in JudgedInput)
 		return nil, err
 	}
 	return saved(&grant, c.o.Judged, name, content, in.Replace)
-}
-
-// seesChunk reports whether a chunk exists and a grant sees it.
-func seesChunk(grant *access.Grant, view *catalog.View, id sheaf.ID) bool {
-	chunk, ok := view.Chunk(id)
-	if !ok {
-		return false
-	}
-	rec, err := view.Record(chunk.Doc)
-	return err == nil && sees(grant, rec)
 }
 
 func nameTakenError(name string) error {

@@ -153,7 +153,12 @@ func (r *Reader) page(ctx context.Context, a *answer, from, limit int, steps []s
 		out.Failures = result.Warnings
 	}
 	out.Warnings = append(out.Warnings, r.outdatedWarning()...)
-	out.Details = r.details(a)
+	if r.c.o.Local != nil {
+		out.Details = &Details{Read: a.query.Notes, Unmet: result.Unmet, Found: result.Total, Facets: result.Facets}
+		if a.scanned != nil {
+			out.Details.Files = a.scanned.Files
+		}
+	}
 	if out.Parameters == nil {
 		out.Parameters = map[string]string{}
 	}

@@ -11,6 +11,7 @@ import (
 	"sheaf/ingest"
 	"sheaf/search"
 	"sheaf/search/snippet"
+	"sheaf/store"
 	"sheaf/text/chunk"
 )
 
@@ -138,7 +139,10 @@ func (s *pageMaker) cutSnippet(docs documents, doc *sheaf.Document, hit *search.
 	if s.words == nil {
 		rarity := s.rarity(s.ctx)
 		if scanned, ok := docs.(scannedFiles); ok && s.answer.scanned != nil {
-			rarity = s.scannedRarity(scanned, s.answer.scanned)
+			rarity = nil // words cannot be counted
+			if counter, ok := s.answer.scanned.Backend.(store.Counter); ok {
+				rarity = rarityOf(s.ctx, counter, scanned.Chunks())
+			}
 		}
 		s.words = snippet.New(s.c.o.Analyzer, s.answer.query.Words, rarity)
 	}
@@ -148,22 +152,14 @@ func (s *pageMaker) cutSnippet(docs documents, doc *sheaf.Document, hit *search.
 	if len(best.Matches) == 0 {
 		return
 	}
-	out.Block = blockOf(hit.Doc, content, best.At)
+	if chunk.KindOf(hit.Path) == chunk.KindMarkdown {
+		if name := chunk.BlockAt(content, best.At); name != "" { // the named block that has the match
+			out.Block = hit.Doc + "#^" + sheaf.ID(name)
+		}
+	}
 	for _, m := range best.Matches {
 		out.Matches = append(out.Matches, spanOf(m))
 	}
-}
-
-// blockOf returns the address of the named Markdown block that contains the byte at offset, or "".
-func blockOf(doc sheaf.ID, content []byte, offset int) sheaf.ID {
-	if chunk.KindOf(doc.Path()) != chunk.KindMarkdown {
-		return ""
-	}
-	name := chunk.BlockAt(content, offset)
-	if name == "" {
-		return ""
-	}
-	return doc + "#^" + sheaf.ID(name)
 }
 
 // file returns the absolute path of a document's file, or "" for a restricted caller or a document without file.
@@ -182,8 +178,10 @@ func snippetSpans(
 	doc *sheaf.Document, hit *search.Hit, content []byte, cut chunk.Passages,
 ) (spans []sheaf.Span, ownSpans int) {
 	if hit.ByMeaning && cut.Words > 0 && hit.Body.End <= len(content) {
-		if c := chunkIn(doc, hit.ID); c != nil && c.Body == hit.Body {
-			spans = append(spans, cut.Span(doc, c, content, hit.Passage))
+		for i := range doc.Chunks {
+			if c := &doc.Chunks[i]; c.ID == hit.ID && c.Body == hit.Body {
+				spans = append(spans, cut.Span(doc, c, content, hit.Passage))
+			}
 		}
 	}
 	spans = append(spans, hit.Body)
@@ -202,16 +200,6 @@ func snippetSpans(
 		spans = append(spans, all)
 	}
 	return spans, ownSpans
-}
-
-// chunkIn returns the chunk called id in a document, or nil.
-func chunkIn(doc *sheaf.Document, id sheaf.ID) *sheaf.Chunk {
-	for i := range doc.Chunks { // by index, because chunks are large
-		if doc.Chunks[i].ID == id {
-			return &doc.Chunks[i]
-		}
-	}
-	return nil
 }
 
 // documents finds the documents of results.

@@ -420,22 +420,17 @@ func (c *Collection) do(ctx context.Context, id string) {
 		return // the next process runs the task
 	}
 	if err != nil {
-		c.giveUp(id, err)
-	}
-	c.given.queue.end(id)
-}
-
-// giveUp ends a task as failed, with why as the reason, unless the task has already ended.
-func (c *Collection) giveUp(id string, why error) {
-	k, _, err := c.work(id)
-	switch {
-	case err != nil:
-		c.notice(fmt.Errorf("the task %s cannot be read: %w: the server tries again when it starts", id, err))
-	case k != nil:
-		if err := c.given.file.Update(k.withEnd(c.ownerText(id, why), nil, c.o.Now().UTC()).write); err != nil {
-			c.notice(err)
+		k, _, unread := c.work(id)
+		switch {
+		case unread != nil:
+			c.notice(fmt.Errorf("the task %s cannot be read: %w: the server tries again when it starts", id, unread))
+		case k != nil: // it has not ended yet
+			if err := c.given.file.Update(k.withEnd(c.ownerText(id, err), nil, c.o.Now().UTC()).write); err != nil {
+				c.notice(err)
+			}
 		}
 	}
+	c.given.queue.end(id)
 }
 
 // work reads a waiting task and its changes. If no task with this ID waits, k is nil.

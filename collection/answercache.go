@@ -85,8 +85,8 @@ const (
 )
 
 // get returns the answer of a question from the cache, or from another request that is computing it. If neither has the
-// answer, get calls compute. Other requests may wait for the answer of compute, and get it if toShare is true. If they do
-// not get it, they call their own compute.
+// answer, get calls compute. Other requests may wait for the answer of compute, and get it if toShare is true. If they
+// do not get it, they call their own compute.
 func (s *answers) get(key answerKey, compute func() (a *answer, toShare bool, err error)) (a *answer, from origin,
 	err error) {
 	defer func() { s.counts[from].Add(1) }()

@@ -192,7 +192,8 @@ func (t *trial) property(doc *auditedDocument) error {
 		if err != nil {
 			return err
 		}
-		if read.Filter != nil && !slices.ContainsFunc(t.shown, func(d *auditedDocument) bool { return d.columns[column] != nil }) {
+		has := func(d *auditedDocument) bool { return d.columns[column] != nil }
+		if read.Filter != nil && !slices.ContainsFunc(t.shown, has) {
 			t.leak("find", doc.id, "%q counts as a property, and only hidden documents have it", name)
 		}
 		return nil
@@ -306,8 +307,8 @@ func (t *trial) legs() error {
 	return cmp.Or(append(errs, t.facets(words))...)
 }
 
-// scored asks the store to score some chunks for the query words. Some of these chunks are hidden. It returns the chunks
-// that got a score. The caller checks that these chunks are visible.
+// scored asks the store to score some chunks for the query words. Some of these chunks are hidden. It returns the
+// chunks that got a score. The caller checks that these chunks are visible.
 func (t *trial) scored(words store.Request) (out sheaf.Ranking, err error) {
 	var ids []sheaf.ID
 	for range 8 {

@@ -114,24 +114,14 @@ func fromRemote(err error) error {
 	return remoteError{err}
 }
 
-// publicError is an error with a text that callers may see. cause may have details that they must not see.
-type publicError struct {
-	text  string
-	cause error
-}
-
-func (e *publicError) Error() string { return e.text }
-
-func (e *publicError) Unwrap() error { return e.cause }
-
 func maySeeDetails(grant *access.Grant) bool { return grant.May(access.ScopeAdmin) }
 
 // Told returns err with a text that the caller may see; log err itself. Only a caller with the scope admin sees why a
 // remote store or model failed. If too many files are open, no caller sees the name of the file.
 func Told(err error, grant *access.Grant) error {
 	if vfs.TooManyFiles(err) {
-		return &publicError{"unavailable: too many files or connections are open: repeat this in a moment",
-			fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)}
+		return sheaf.WithCategory(fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err),
+			errors.New("unavailable: too many files or connections are open: repeat this in a moment"))
 	}
 	if maySeeDetails(grant) {
 		return err
@@ -144,8 +134,8 @@ func Told(err error, grant *access.Grant) error {
 	if !errors.Is(err, sheaf.ErrUnavailable) || !errors.As(err, new(remoteError)) {
 		return err
 	}
-	return &publicError{"unavailable: a store or a model behind the server does not answer: a key with the scope admin " +
-		"sees why", err}
+	return sheaf.WithCategory(err, errors.New("unavailable: a store or a model behind the server does not answer: a key "+
+		"with the scope admin sees why"))
 }
 
 // publicTexts returns the warnings or notes of a result, in the form that the caller may see.

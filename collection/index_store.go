@@ -40,7 +40,7 @@ func (x *Index) withStore(command string) string {
 func (x *Index) openBackend(ctx context.Context) error {
 	if x.Target != nil {
 		if err := x.openServer(ctx); err != nil {
-			return StoreError{Err: err}
+			return StoreError{err}
 		}
 		return nil
 	}
@@ -123,7 +123,7 @@ func (x *Index) tryWrite(ctx context.Context, analyzer string) error {
 	if err == nil || errors.Is(err, store.ErrMadeOtherwise) || errors.Is(err, sheaf.ErrNotFound) {
 		return nil
 	}
-	return StoreError{Err: fmt.Errorf("write to %s: nothing was removed: %w", x.Target, err)}
+	return StoreError{fmt.Errorf("write to %s: nothing was removed: %w", x.Target, err)}
 }
 
 // serverLost returns the error of a server that has lost all chunks of the index.
@@ -220,7 +220,7 @@ func (x *Index) OpenEmpty(ctx context.Context) (store.Backend, error) {
 	}
 	st, err := x.Target.Open(ctx, x.Analyzer, VectorFields(x.Embedder), store.Make)
 	if err != nil {
-		return nil, StoreError{Err: err}
+		return nil, StoreError{err}
 	}
 	return st, nil
 }

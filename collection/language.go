@@ -25,20 +25,19 @@ func (x *Index) languageOutgrown(ctx context.Context) error {
 		return nil
 	}
 	now, err := x.detectLanguage(ctx)
-	outgrown, little := err == nil && now != "" && now != x.View.Settings().Language,
-		x.View.SourceBytes() <= littleText
-	if outgrown && x.Target != nil {
+	much := x.View.SourceBytes() > littleText
+	switch {
+	case err != nil || now == "" || now == x.View.Settings().Language:
+		x.settled = err == nil && much
+		return nil
+	case x.Target != nil:
 		x.Notice("the language of the index was guessed from little text and is %q now that there is more: to fill %s "+
 			"again: sheaf index --rebuild", now, x.Target)
 		return nil
-	}
-	if outgrown && x.losesDocuments(x.View) {
+	case x.losesDocuments(x.View):
 		return nil
 	}
-	x.settled = err == nil && !little
-	if !outgrown {
-		return nil
-	}
+	x.settled = much
 	return errors.New("the language of the index was guessed from little text, and more text shows another")
 }
 

@@ -69,8 +69,8 @@ func (x *Index) Retry(ctx context.Context, work func() error) error {
 }
 
 // whenFree calls the function try. If another process has locked a file, whenFree waits until the lock is free or the
-// catalog has changed, and calls try again, for at most the time need. After a second of waiting it calls notice, unless
-// notice is nil.
+// catalog has changed. Then it calls try again. It waits for at most the time need. After a second of waiting it calls
+// notice, unless notice is nil.
 func (s *Stores) whenFree(ctx context.Context, need time.Duration, notice func(format string, args ...any),
 	try func() error) error {
 	var began time.Time // of the first wait
@@ -122,13 +122,10 @@ func isFree(err error) bool {
 }
 
 // StoreError is an error of the server that stores the chunks. Remaking the index does not help.
-type StoreError struct{ Err error }
-
-// Error implements error.
-func (e StoreError) Error() string { return e.Err.Error() }
+type StoreError struct{ error }
 
 // Unwrap returns the error of the server.
-func (e StoreError) Unwrap() error { return e.Err }
+func (e StoreError) Unwrap() error { return e.error }
 
 // damage reports whether err means that a file of the index is damaged.
 func damage(err error) bool {

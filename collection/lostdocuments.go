@@ -248,7 +248,7 @@ func (x *Index) rebuildLosses(ctx context.Context) (*losses, error) {
 		return lost, nil // another process removed the store
 	}
 	if err != nil {
-		return nil, StoreError{Err: err}
+		return nil, StoreError{err}
 	}
 	defer st.Close()
 	err = lost.addStrays(ctx, st, trees, knows)

@@ -137,7 +137,7 @@ func (c *Collection) recoverSome(ctx context.Context, vectors bool, tried map[sh
 }
 
 // missing compares the given documents with the index. puts has documents that the index lacks in whole or in part,
-// enough for one commit; with vectors, vectors are a part of a document. missing skips versions in tried, and adds the
+// enough for one commit. With vectors, vectors are a part of a document. missing skips versions in tried, and adds the
 // versions of puts to tried. For an unreadable document, missing records the error. deletes has documents that were
 // deleted but are still in the index. taken has documents whose newest change is in the index. The caller must have the
 // right to write.

@@ -373,8 +373,8 @@ func (x *Index) Pending(ctx context.Context) (map[sheaf.ID]string, *ingest.Repor
 	return waiting, report, nil
 }
 
-// WouldHideComments reports whether the settings and keys exclude comments from the text now. An unreadable file of keys
-// counts as keys.
+// WouldHideComments reports whether the settings and keys exclude comments from the text now. An unreadable file of
+// keys counts as keys.
 func (x *Index) WouldHideComments() bool {
 	if x.HideComments != nil {
 		return x.HideComments()

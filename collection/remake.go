@@ -78,34 +78,16 @@ func (x *Index) mend(ctx context.Context) ([]error, error) {
 func (x *Index) Remake(ctx context.Context, reason error, keep bool) error {
 	x.Notice("%v: it is made again from the files", reason)
 	x.Close()
-	var release func() error
-	waited := false
-	err := x.whenFree(ctx, NeedFresh, x.Notice, func() (err error) {
-		if release, err = location.Lock(x.Where.Dir); err != nil {
-			waited = true
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	x.locked = true
-	defer func() { x.locked = false }()
-	return errors.Join(x.remakeLocked(ctx, keep, waited), release())
-}
-
-// remakeDamaged checks the open stores. If a store is still damaged, remakeDamaged remakes the index.
-func (x *Index) remakeDamaged(ctx context.Context) error {
-	faults, _ := x.Faults(ctx) // a silent server is not repaired here
-	if i := slices.IndexFunc(faults, func(fault error) bool { return errors.Is(fault, vfs.ErrCorrupt) }); i >= 0 &&
-		ctx.Err() == nil {
-		return x.Remake(ctx, faults[i], true)
-	}
-	return ctx.Err()
-}
-
-func (x *Index) remakeLocked(ctx context.Context, keep, waited bool) error {
+	release, waited := func() error { return nil }, false
 	err := x.whenFree(ctx, NeedFresh, x.Notice, func() error {
+		if !x.locked {
+			free, err := location.Lock(x.Where.Dir)
+			if err != nil {
+				waited = true
+				return err
+			}
+			release, x.locked = free, true
+		}
 		if waited {
 			if err := x.OpenStores(ctx); err == nil && !x.remaking() {
 				return nil // another process remade it
@@ -118,10 +100,21 @@ func (x *Index) remakeLocked(ctx context.Context, keep, waited bool) error {
 		}
 		return err
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		err = x.Refresh(ctx)
 	}
-	return x.Refresh(ctx)
+	x.locked = false
+	return errors.Join(err, release())
+}
+
+// remakeDamaged checks the open stores. If a store is still damaged, remakeDamaged remakes the index.
+func (x *Index) remakeDamaged(ctx context.Context) error {
+	faults, _ := x.Faults(ctx) // a silent server is not repaired here
+	if i := slices.IndexFunc(faults, func(fault error) bool { return errors.Is(fault, vfs.ErrCorrupt) }); i >= 0 &&
+		ctx.Err() == nil {
+		return x.Remake(ctx, faults[i], true)
+	}
+	return ctx.Err()
 }
 
 // Drop empties the index. It waits until no other process writes, and holds the lock of the index. Drop keeps the list

@@ -10,11 +10,12 @@ import (
 	"sheaf/text/chunk"
 )
 
-// Best returns the snippet that shows most of the query: whole phrases before single words, then the rarest words. If
-// two spans show equally much, the first wins. There must be at least one span. If the first ownSpans spans show a word
+// Best returns the snippet that shows most of the query: whole phrases before single words, then the rarest words. A
+// word that is frequent in the later of two spans counts less. If two spans show equally much, the first wins. There
+// must be at least one span. If the first ownSpans spans show a word
 // of the query, Best does not read the other spans. Snippet.At is an offset in content.
 func (h *Highlighter) Best(content []byte, spans []sheaf.Span, ownSpans, width int) Snippet {
-	best, worth := Snippet{At: spans[0].Start}, -1.0
+	best, cut := Snippet{At: spans[0].Start}, false
 	for i, span := range spans {
 		if i >= ownSpans && len(best.Matches) > 0 {
 			break
@@ -25,15 +26,14 @@ func (h *Highlighter) Best(content []byte, spans []sheaf.Span, ownSpans, width i
 		s := h.Snippet(stringOf(content[span.Start:span.End]), width)
 		s.At += span.Start
 		s = h.underHeading(s, content)
-		w := h.shows(&s)
-		if w <= worth*(1+1e-9) {
+		if cut && s.shows(s.weights) <= best.shows(s.weights)*(1+1e-9) {
 			continue
 		}
 		if !strings.HasSuffix(s.Text, ellipsis) && goesOn(content, span.End) {
 			s.Text += ellipsis
 		}
-		best, worth = s, w
-		if s.phrase && h.worth(s.terms) >= h.full*(1-1e-9) { // every word of the query that is rare enough
+		best, cut = s, true
+		if s.phrase && s.worth(h.weigh(nil)) >= h.full*(1-1e-9) { // every word of the query that is rare enough
 			break
 		}
 	}
@@ -42,10 +42,10 @@ func (h *Highlighter) Best(content []byte, spans []sheaf.Span, ownSpans, width i
 
 // shows returns a number that is larger if a snippet shows more of the query. A snippet with text is better than an
 // empty snippet. A snippet with a whole phrase is better than one with any other words.
-func (h *Highlighter) shows(s *Snippet) float64 {
+func (s *Snippet) shows(weights []float64) float64 {
 	const text, phrase = 1e-6, 1e6
-	w := h.worth(s.terms)
-	if s.Text != "" {
+	w := s.worth(weights)
+	if s.Text != "" && s.Text != ellipsis {
 		w += text
 	}
 	if len(s.Matches) > 0 && s.phrase {
@@ -54,11 +54,11 @@ func (h *Highlighter) shows(s *Snippet) float64 {
 	return w
 }
 
-// worth returns the sum of the rarity of terms. terms has one bit for each term.
-func (h *Highlighter) worth(terms uint64) (sum float64) {
-	for i, t := range h.terms {
-		if terms>>i&1 != 0 {
-			sum += t.weight
+// worth returns the sum of the weights of the shown terms.
+func (s *Snippet) worth(weights []float64) (sum float64) {
+	for i, w := range weights {
+		if s.terms>>i&1 != 0 {
+			sum += w
 		}
 	}
 	return sum

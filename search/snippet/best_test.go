@@ -77,6 +77,19 @@ func TestSnippetShowsPhrase(t *testing.T) {
 	}
 }
 
+// TestSnippetShowsRarestWordOfBody searches two words that are equally rare in the collection. It checks that a word
+// with one place in the body wins over a word with many places, even if a passage has only the frequent word.
+func TestSnippetShowsRarestWordOfBody(t *testing.T) {
+	content := "Snow in winter.\n\n" + strings.Repeat("A winter of wind and rain.\n", 20) +
+		strings.Repeat("Nobody is on the road.\n", 20) + "Take the sledge home.\n"
+	spans := []sheaf.Span{{End: len("Snow in winter.")}, {End: len(content)}}
+	for _, query := range []string{"winter sledge", "sledge winter"} {
+		got := highlighter(t, sheaf.Match{Text: query}).Best([]byte(content), spans, len(spans), snippet.Width)
+		check.That(t, strings.Contains(got.Text, "sledge"), "%s: shown is %q", query, got.Text)
+		check.Equal(t, got.At, strings.Index(content, "sledge"), "%s: place", query)
+	}
+}
+
 // TestSnippetOfOwnText checks that text under sub-headings is shown only if the own text has no match.
 func TestSnippetOfOwnText(t *testing.T) {
 	const content = "The harbor.\n\n## Below\n\nThe harbor and the lighthouse.\n"

@@ -43,6 +43,8 @@ type Snippet struct {
 	At int
 	// terms is the set of the query's terms that Matches match, with one bit for each term.
 	terms uint64
+	// weights has the weight of each of the query's terms in the whole text: see weigh.
+	weights []float64
 	// phrase says that the matches include all words of a phrase of the query. If the query has no phrases, phrase is true
 	// if there are matches.
 	phrase bool
@@ -69,10 +71,12 @@ func (h *Highlighter) Snippet(text string, width int) Snippet {
 
 func (h *Highlighter) cut(text string, width int) Snippet {
 	matches := h.find(text, width)
-	if len(matches) == 0 {
-		return h.clip(text, skipSpace(text), 0, nil, nil, width)
-	}
 	weights := h.weigh(matches)
+	if len(matches) == 0 {
+		s := h.clip(text, skipSpace(text), 0, nil, nil, width)
+		s.weights = weights
+		return s
+	}
 	start, begin, shown := skipSpace(text), matches[0].start, matches
 	if columns(text, 0, len(text), width) > width {
 		rows := matches
@@ -95,7 +99,7 @@ func (h *Highlighter) cut(text string, width int) Snippet {
 		}
 	}
 	s := h.clip(text, start, begin, matches, weights, width)
-	s.phrase = h.holdsPhrase(shown)
+	s.phrase, s.weights = h.holdsPhrase(shown), weights
 	return s
 }
 

@@ -77,8 +77,8 @@ func TestSnippetShowsPhrase(t *testing.T) {
 	}
 }
 
-// TestSnippetShowsRarestWordOfBody searches two words that are equally rare in the collection. It checks that a word
-// with one place in the body wins over a word with many places, even if a passage has only the frequent word.
+// TestSnippetShowsRarestWordOfBody searches two words that are equally rare in the collection. The snippet must show
+// the word with one place in the body, not the word with many places. A passage has only the frequent word.
 func TestSnippetShowsRarestWordOfBody(t *testing.T) {
 	content := "Snow in winter.\n\n" + strings.Repeat("A winter of wind and rain.\n", 20) +
 		strings.Repeat("Nobody is on the road.\n", 20) + "Take the sledge home.\n"

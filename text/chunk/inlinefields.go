@@ -196,8 +196,8 @@ func closing(text string, opening byte) int {
 }
 
 // cutField splits text such as "name:: value". The name may be bold, and signs may stand before its letters, as in
-// "🏷 name". If line is true, text is a whole line. A space must then follow the colons, because names in programs have
-// colons too. ok is false if text is not a property.
+// "🏷 name". If line is true, text is a whole line. A space must then follow the colons, because names in programs
+// have colons too. ok is false if text is not a property.
 func cutField(text string, line bool) (name, value string, ok bool) {
 	at := strings.Index(text[:min(len(text), maxFieldName+len("**::"))], "::")
 	if at < 1 {

@@ -123,7 +123,7 @@ const headBytes = 8 << 10
 // may have many bytes that are not UTF-8, but no control characters.
 func isBinary(data []byte) bool {
 	begins := func(signature string) bool { return bytes.HasPrefix(data, []byte(signature)) }
-	if slices.ContainsFunc(signatures, begins) || pdfSignature.Match(data[:min(len(data), 16)]) {
+	if slices.ContainsFunc(signatures, begins) || begins("%PDF-") && pdfSignature.Match(data[:min(len(data), 16)]) {
 		return true
 	}
 	head := data[:min(len(data), headBytes)]

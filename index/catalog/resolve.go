@@ -183,8 +183,13 @@ func hasScheme(target string) bool {
 	if !ok || len(scheme) < 2 {
 		return false
 	}
-	const letters, others = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789+-."
-	return strings.Contains(letters, scheme[:1]) && strings.Trim(scheme, letters+others) == ""
+	letter := func(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+	for _, c := range []byte(scheme) {
+		if !letter(c) && (c < '0' || c > '9') && c != '+' && c != '-' && c != '.' {
+			return false
+		}
+	}
+	return letter(scheme[0])
 }
 
 // folderFiles are the names of files that a link to their folder means. The first existing file wins.

@@ -120,14 +120,18 @@ func (r *fieldReader) addTags(at int, list string) {
 	}
 }
 
+// endsInMark reports whether text ends with the mark of a list item.
+func endsInMark(text string) bool {
+	return text != "" && strings.IndexByte("-*+.)", text[len(text)-1]) >= 0
+}
+
 func (r *fieldReader) line(run textRun) {
 	text, base := r.src[run.start:run.end], run.start
 	if !run.more {
 		r.states = r.states[:0]
 	}
-	mark := strings.TrimRight(r.src[:base], " \t") // a task directly follows the mark of a list item
-	if state, rest := task(text); state != "" && !run.more && mark != "" &&
-		strings.IndexByte("-*+.)", mark[len(mark)-1]) >= 0 {
+	// A task directly follows the mark of a list item.
+	if state, rest := task(text); state != "" && !run.more && endsInMark(strings.TrimRight(r.src[:base], " \t")) {
 		r.states = append(r.states, state)
 		if state == TaskStarted {
 			r.states = append(r.states, TaskOpen)

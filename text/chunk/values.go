@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -96,7 +97,7 @@ const maxDateBytes = 64
 // parseDate parses a day in the form 2018-11-20. A time of day and a zone may follow, as in 2018-11-20 16:33 +0100 or
 // 2001-12-14t21:59:43.10-5. It returns false for other texts.
 func parseDate(s string) (time.Time, bool) {
-	if len(s) < len("2006-1-2") || len(s) > maxDateBytes || s[4] != '-' {
+	if len(s) < len("2006-1-2") || len(s) > maxDateBytes || s[4] != '-' || !isDigit(s[5]) {
 		return time.Time{}, false
 	}
 	return timed(s, func(day string) (time.Time, bool) {
@@ -237,7 +238,7 @@ func dateOf(v sheaf.Value) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	text := norm.NFKC.String(firstBytes(v.Text, maxDateBytes+1))
-	if len(text) > maxDateBytes || !year().MatchString(text) {
+	if len(text) > maxDateBytes || !hasYear(text) {
 		return time.Time{}, false
 	}
 	if t, ok := parseDate(text); ok {
@@ -247,12 +248,18 @@ func dateOf(v sheaf.Value) (time.Time, bool) {
 	if text != "" && (text[0] == '<' || text[0] == '[') { // as Org writes dates
 		text = strings.Trim(text, "<>[]")
 	}
-	text = dateWord().ReplaceAllStringFunc(text, func(word string) string {
-		if plain, known := dateWords[strings.ToLower(strings.TrimSuffix(word, "."))]; known {
+	known := true // whether a date may have all these words
+	text = dateWord().ReplaceAllStringFunc(text, func(written string) string {
+		word := strings.TrimSuffix(written, ".")
+		if plain, ok := dateWords()[strings.ToLower(word)]; ok {
 			return plain
 		}
-		return word
+		known = known && (len(word) <= len("pm") || word == strings.ToUpper(word)) // CET is a zone
+		return written
 	})
+	if !known && !strings.Contains(text, "[") { // [Europe/Berlin] is a zone, too
+		return time.Time{}, false
+	}
 	text = strings.TrimSuffix(strings.Join(strings.Fields(text), " "), ".")
 	text = unixDate().ReplaceAllString(afterDot().ReplaceAllString(text, "$1."), "$1 $4 $2$3$5")
 	t, ok := timed(text, func(day string) (time.Time, bool) {
@@ -273,8 +280,19 @@ func dateOf(v sheaf.Value) (time.Time, bool) {
 	return parseDate(compact().ReplaceAllString(text, "$1-$2-${3}T$4:$5:$6"))
 }
 
-// year matches four digits in a row, perhaps with characters such as soft hyphens between them.
-var year = pattern.Lazy(`(?:\d[^\x00-\x7f]*){4}`)
+// hasYear reports whether text has four digits in a row, perhaps with characters such as soft hyphens between them.
+func hasYear(text string) bool {
+	digits := 0
+	for i := 0; i < len(text) && digits < 4; i++ {
+		switch {
+		case isDigit(text[i]):
+			digits++
+		case text[i] < utf8.RuneSelf:
+			digits = 0
+		}
+	}
+	return digits == 4
+}
 
 // parseSlashed parses a day such as 11/20/2018 or 20-11-2018, if day and month cannot be exchanged. It returns false
 // for other texts, and for 1/5/2024, which may be in January or in May.
@@ -315,7 +333,7 @@ var dateWord = pattern.Lazy(`\p{L}+\.?`)
 
 // dateWords maps words in dates, and their beginnings, to the names in dayLayouts. Weekdays and words without meaning
 // map to "", as in Tuesday, the 20th of May 2024. Beginnings that two months share are missing.
-var dateWords = func() map[string]string {
+var dateWords = sync.OnceValue(func() map[string]string {
 	words := map[string]string{"h": ":"} // 16h33
 	for word := range strings.FieldsSeq("at of the st nd rd th de del den el le er à às um kl uhr г года") {
 		words[word] = ""
@@ -357,7 +375,7 @@ var dateWords = func() map[string]string {
 		}
 	}
 	return words
-}()
+})
 
 // dateInPath returns the date in the path of a file. The path has a date in its name, or its name is a date, as in
 // Mar 7th, 2024.md. The folders may also be the year and the month, as in 2024/03/07.md. If the path has no such date,

@@ -122,8 +122,8 @@ func (s *answers) lookUp(key cursorKey) *answer {
 	return a
 }
 
-// put caches an answer. If the answer is larger than the whole cache, put caches it only with forCursor, so that its
-// cursor works. Such an answer stays until the next call of put.
+// put caches an answer. It drops an answer that is larger than the whole cache. If forCursor is true, a cursor needs
+// the answer. Then put keeps even such an answer until its next call.
 func (s *answers) put(a *answer, forCursor bool) {
 	bytes := a.bytes()
 	if forCursor {

@@ -41,7 +41,7 @@ type Audit struct {
 	Documents  int    `json:"documents"`       // how many documents the index has
 	Hidden     int    `json:"hidden"`          // hidden documents that a check could have leaked, summed over all checks
 	Incomplete int    `json:"incomplete"`      // how many checks had a degraded answer or no answer
-	Fault      string `json:"fault,omitempty"` // why one of them was incomplete, or why the audit ended early
+	Fault      string `json:"fault,omitempty"` // why a check was incomplete, or why the audit ended early
 	Seed       uint64 `json:"seed"`            // the seed that chose the checks
 	Leaks      []Leak `json:"leaks"`           // what leaked
 
@@ -213,9 +213,9 @@ func (a *auditor) round(ctx context.Context, number uint64, limit int) (err erro
 	return nil
 }
 
-// indexChanged reports whether the index changed after it had the stamp since. First it waits until writes that have
-// begun are probably complete. With more than maxLeaks leaks, it does not wait for other processes. An error from
-// reading the index counts as a change.
+// indexChanged reports whether the index has another stamp than since. First it waits until writes that have begun are
+// probably complete. With more than maxLeaks leaks, it does not wait for other processes. An error from reading the
+// index counts as a change.
 func (a *auditor) indexChanged(ctx context.Context, since stamp) (bool, error) {
 	if o := a.c.o.Ingest; o != nil { // wait for the end of a write of this process
 		if err := o.Writing.Lock(ctx); err != nil {
@@ -508,7 +508,7 @@ func (t *trial) get() error {
 		if err != nil {
 			return nil, err
 		}
-		p.Text = "" // a visible text may contain the names
+		p.Text = "" // a visible text may mention hidden documents
 		for i := range p.Before {
 			p.Before[i].Text, p.Before[i].Links = "", nil
 		}

@@ -96,8 +96,8 @@ func (t *trial) shows(value string) bool {
 }
 
 // arithmetic checks that the numbers of an explanation count only visible documents. These numbers are the idf of
-// words, and the number of documents in a folder. scans says that the profile scans files; then arithmetic skips the
-// idf.
+// words, and the number of documents in a folder. If scans is true, the profile scans files. The idf then counts
+// sections of files, so arithmetic skips it.
 func (t *trial) arithmetic(door string, e *sheaf.Explanation, scans bool) {
 	rarest := math.Log(1 + (float64(t.chunks)-1+0.5)/(1+0.5))
 	switch {
@@ -180,8 +180,8 @@ func (t *trial) find() error {
 	return t.checkTagCount()
 }
 
-// property checks how a query is parsed that has the name of a property of doc before a colon. If only hidden documents
-// have this property, the name must count as a word.
+// property parses a query such as NAME:x, with the name of a property of doc. It checks that the name counts as a word
+// if only hidden documents have this property.
 func (t *trial) property(doc *auditedDocument) error {
 	for _, column := range slices.Sorted(maps.Keys(doc.columns)) {
 		name, ok := strings.CutPrefix(column, "prop.")

@@ -163,7 +163,7 @@ func New(o Options) (*Collection, error) {
 	c := &Collection{o: o, answers: newAnswers(o.CacheBytes), given: newGiven(&o), watch: watch{fresh: view.Docs() == 0}}
 	c.counts.Limit(maxCounts)
 	c.watchHealth()
-	if o.Local != nil { // its requests return the error
+	if o.Local != nil { // requests of a local person return the error
 		return c, nil
 	}
 	if _, err := c.Load(""); errors.Is(err, sheaf.ErrUnsupported) {
@@ -234,7 +234,7 @@ func (c *Collection) For(grant access.Grant) (r *Reader, err error) {
 	if p, ok := st.(store.Pinner); ok {
 		held, err := p.Pin()
 		switch {
-		case err == nil: // otherwise its requests report the error
+		case err == nil: // after another error, use the store without a snapshot: requests report the error
 			st, pinned = held, held
 		case errors.Is(err, store.ErrMadeOtherwise): // remade since opening; the catalog may not know it yet
 			c.noteDamage(ingest.ErrRebuilt)
@@ -288,21 +288,22 @@ func (c *Collection) latest() (*catalog.View, error) {
 	return view, nil
 }
 
-// Replaced is closed when the collection sees that another process remakes the index, or has remade it with other
-// settings. From then on, requests fail. Close the collection and open it again.
+// Replaced returns a channel. It is closed when the collection sees that another process remakes the index, or has
+// remade it with other settings. From then on, requests fail. Close the collection and open it again.
 func (c *Collection) Replaced() <-chan struct{} { return c.replaced.Done() }
 
-// Damaged is closed when the collection finds damage in the index. The collection still answers from the undamaged
-// parts. Repair the index, then close the collection and open it again.
+// Damaged returns a channel. It is closed when the collection finds damage in the index. The collection still answers
+// from the undamaged parts. Repair the index, then close the collection and open it again.
 func (c *Collection) Damaged() <-chan struct{} { return c.damaged.Done() }
 
-// Damage waits until Damaged is closed, and returns the first error of damage. This error wraps [vfs.ErrCorrupt].
+// Damage waits until the channel of Damaged is closed. It returns the first error of damage, which wraps
+// [vfs.ErrCorrupt].
 func (c *Collection) Damage() error {
 	<-c.damaged.Done()
 	return context.Cause(c.damaged)
 }
 
-// noteDamage closes Replaced if err means that the index was remade. It closes Damaged if err means damage.
+// noteDamage closes the channel of Replaced if the index was remade, and the channel of Damaged if err means damage.
 func (c *Collection) noteDamage(err error) {
 	if errors.Is(err, ingest.ErrRebuilt) {
 		c.replace(err)
@@ -355,7 +356,7 @@ func (c *Collection) Watch(ctx context.Context, onRun func(*ingest.Report, error
 	})
 }
 
-// withProgress returns the options for a run. Their function Progress also stores the progress, so that Status shows
+// withProgress returns the options for a run. In these options, Progress also stores the progress, so that Status shows
 // it.
 func (c *Collection) withProgress() ingest.Options {
 	o := *c.o.Ingest
@@ -363,7 +364,7 @@ func (c *Collection) withProgress() ingest.Options {
 	o.Progress = func(p ingest.Progress) {
 		if p.AllFiles > 0 {
 			c.indexing.Store(&p)
-		} else { // it looks for changed files, or has ended
+		} else { // the run looks for changed files, or has ended
 			c.indexing.Store(nil)
 		}
 		if progress != nil {

@@ -130,7 +130,7 @@ func (r *Reader) WhyNot(ctx context.Context, q SearchRequest, id sheaf.ID) (*Abs
 	}
 	a, err := r.Searcher(ctx).WhyNot(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters}, id)
 	switch {
-	case p.profile.Scans() && errors.Is(err, sheaf.ErrNotFound): // with the same text as other missing IDs
+	case p.profile.Scans() && errors.Is(err, sheaf.ErrNotFound): // give the error for other missing IDs the same text
 		return nil, notFound(id)
 	}
 	return a, err

@@ -230,7 +230,7 @@ func (r *Reader) Document(_ context.Context, id sheaf.ID) (*Document, error) {
 		Links: orEmpty(r.guard.Links(id)), Backlinks: orEmpty(r.guard.Backlinks(id)), Warnings: orEmpty(d.Warnings),
 		Pending: r.view.Pending()[id]}
 	for _, p := range d.Properties {
-		// The name of a field in the text is shown here; its values are in the chunks.
+		// The text has this property as a field: the document has only its name, and the chunks have its values.
 		if len(p.Values) == 0 && !p.List && !chunk.IsAccessProperty(p.Name) {
 			continue
 		}

@@ -45,8 +45,8 @@ type Index struct {
 type Site struct {
 	Folder string
 	Where  location.Location
-	// Base is the place of the index. Where is the place of its data: the server's folder inside Base if a server
-	// stores the chunks, otherwise Base.
+	// Base is the place of the index, and Where is the place of its catalog. If a server stores the chunks, Where is the
+	// server's folder inside Base; otherwise both are equal.
 	Base location.Location
 	// Target is the server that stores the chunks. If it is nil, the engine stores them.
 	Target store.Opener
@@ -138,7 +138,7 @@ type Models struct {
 	Analyzer *analysis.Analyzer
 	Embedder model.Embedder     // nil without a model
 	Waits    Patience           // for a server that makes vectors
-	memory   *remember.Embedder // around Embedder, while documents are embedded
+	memory   *remember.Embedder // a cache of vectors for Embedder; nil before documents are embedded
 }
 
 // language is the language of an index, and how it was determined: by the settings, or detected in the text.
@@ -146,8 +146,8 @@ type language struct {
 	code     string
 	detected bool
 	sampled  int           // bytes of text that were analyzed
-	settled  bool          // detected again with enough text
-	grown    bool          // a watching program detected it again
+	settled  bool          // the language was detected again with enough text
+	grown    bool          // a watching program detected the language again
 	grows    chan struct{} // receives a value when the language changed
 	walk     *ingest.Walk  // the last walk of the folder; nil without one
 }
@@ -299,8 +299,8 @@ func (x *Index) Prepare(ctx context.Context, o IndexOptions) error {
 	switch {
 	case err == nil && !o.AsIs && !o.Keep &&
 		(record.Root != x.Where.Root && !x.Named || record.Store == "" && x.Target != nil):
-		// The folder moved, and its index came with it. Or an earlier version recorded no address of the server. A
-		// read-only index stays as it is.
+		// Either the folder moved together with its index, or an earlier version recorded no address of the server. For a
+		// read-only index, the old record stays.
 		if err := x.writeRecord(); err != nil && !vfs.Forbidden(err) && !vfs.NoSpace(err) {
 			return x.Advise(err)
 		}
@@ -308,7 +308,7 @@ func (x *Index) Prepare(ctx context.Context, o IndexOptions) error {
 	case o.AsIs || o.Keep || !Remakable(err):
 		return x.Advise(err)
 	case errors.Is(err, sheaf.ErrCorrupt) && !x.Named:
-		// Only the covered folder was in the record, and the location of the index says it too.
+		// The record only names the folder, which also follows from the location of the index.
 		x.Notice("%v: it is written again", err)
 		if err := x.writeRecord(); err != nil {
 			return x.Advise(err)

@@ -69,9 +69,9 @@ func (x *Index) Retry(ctx context.Context, work func() error) error {
 }
 
 // whenFree calls the function try. If another process has locked a file, whenFree waits until the lock is free or the
-// catalog has changed. Then it calls try again. It waits for at most the time need. After a second of waiting it calls
-// notice, unless notice is nil.
-func (s *Stores) whenFree(ctx context.Context, need time.Duration, notice func(format string, args ...any),
+// catalog has changed. Then it calls try again. It waits for at most maxWait, and then returns the error of try. After
+// a second of waiting it calls notice, unless notice is nil.
+func (s *Stores) whenFree(ctx context.Context, maxWait time.Duration, notice func(format string, args ...any),
 	try func() error) error {
 	var began time.Time // of the first wait
 	for said := false; ; {
@@ -84,7 +84,7 @@ func (s *Stores) whenFree(ctx context.Context, need time.Duration, notice func(f
 		}
 		for free := false; !free; free = isFree(err) || moved(s.Catalog) {
 			waited := time.Since(began)
-			if waited >= need {
+			if waited >= maxWait {
 				return err
 			}
 			if notice != nil && !said && waited >= time.Second {

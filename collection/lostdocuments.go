@@ -49,8 +49,9 @@ const lookedChunks = 1000
 // each other's words and show each other's hits. Call refuseStrangers before the first run.
 //
 // The server may have documents in trees with the names of this folder's trees. They are accepted if at least half of
-// them have files here, because another machine may have indexed these files. If fewer have files, another folder has
-// the same name. A run would then overwrite its documents with equal paths. refuseStrangers also warns of documents
+// them have files here, because another machine may have indexed these files. If fewer have files, the documents belong
+// to another folder with the same name. A run could then overwrite documents with equal paths. As an exception,
+// refuseStrangers accepts them if a run of this index stopped in the middle. refuseStrangers also warns of documents
 // that stay in another store.
 func (x *Index) refuseStrangers(ctx context.Context, trees []catalog.Tree) error {
 	x.noteLeftBehind()
@@ -243,7 +244,7 @@ func (x *Index) rebuildLosses(ctx context.Context) (*losses, error) {
 	if err != nil {
 		return nil, err
 	}
-	st, err := x.Target.Open(ctx, a, nil, store.ListOnly) // whatever settings filled it
+	st, err := x.Target.Open(ctx, a, nil, store.ListOnly) // accept a store with other settings
 	if errors.Is(err, sheaf.ErrNotFound) {
 		return lost, nil // another process removed the store
 	}

@@ -78,14 +78,14 @@ func (x *Index) NewAnalyzer(ctx context.Context) (err error) {
 }
 
 // OpenEmbedder opens the model. The index never contains vectors of two models. If the vectors are missing or of an
-// older built-in model, OpenEmbedder sets x.Outdated. The caller then remakes the index, which takes seconds. With a
-// remote model, or older vectors on a server, remaking may take hours, so a person decides. In these cases,
-// OpenEmbedder only prints how to remake the index. If the model server does not answer during the first run, the index
-// gets no vectors.
+// older built-in model, OpenEmbedder sets x.Outdated, with two exceptions. The caller then remakes the index, which
+// takes seconds. With a remote model, or older vectors on a server, remaking may take hours. In these two cases,
+// OpenEmbedder only prints how to remake the index, so that a person decides. If the model server does not answer
+// during the first run, the index gets no vectors.
 func (x *Index) OpenEmbedder(ctx context.Context) error {
 	settings := x.View.Settings()
 	made := settings.Embedder
-	// Documents without a source file stay while an index is remade.
+	// A remake keeps documents without a source file, but not their vectors.
 	empty := x.View.Docs() == 0 || made == "" && x.remaking()
 	if made == "" && !empty && x.Remote != "" {
 		x.Warn("the index has no vectors: to search by meaning with %s: sheaf index --rebuild", x.Remote)
@@ -96,7 +96,7 @@ func (x *Index) OpenEmbedder(ctx context.Context) error {
 		e, err = x.Embed(ctx, settings.Dims, x.Waits)
 	}
 	if err == nil && empty && x.Waits == Hasty && x.Remote != "" {
-		// The model answers, and the first run takes long in any case.
+		// The model answers. Repeat requests for passages, because the first run takes long in any case.
 		e, err = x.Embed(ctx, e.Dims(), Mixed)
 	}
 	vectors := made != "" && !empty // of documents that stay
@@ -139,15 +139,15 @@ func builtIn(e model.Embedder) bool {
 	return ok
 }
 
-// builtInOf returns the built-in model with the name in made, or nil if the program lacks this model. Earlier versions
-// used the English table for all texts, so builtInOf also finds this table.
-func builtInOf(made string) (model.Embedder, error) {
+// builtInOf returns the built-in model called name, or nil if the program lacks this model. Earlier versions used the
+// English table for all texts, so builtInOf also finds this table.
+func builtInOf(name string) (model.Embedder, error) {
 	for _, open := range []func() (*static.Embedder, error){builtin.New, english.New} {
 		e, err := open()
 		if err != nil {
 			return nil, DamagedModel(err)
 		}
-		if e.Model() == made {
+		if e.Model() == name {
 			return e, nil
 		}
 	}

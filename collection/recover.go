@@ -64,9 +64,9 @@ func (c *Collection) Recover(ctx context.Context) error {
 	return c.embedPending(ctx, &vectorLooks{})
 }
 
-// recoverDocuments indexes the documents that the index lacks, and with vectors also those without vectors. It restores
-// the earlier version of a document if the store refuses the new one. Then it records the end of changes that earlier
-// processes began.
+// recoverDocuments indexes the documents that the index lacks. If vectors is true, it also indexes documents without
+// vectors again. It restores the earlier version of a document if the store refuses the new one. Then it records the
+// end of changes that earlier processes began.
 func (c *Collection) recoverDocuments(ctx context.Context, vectors bool) error {
 	tried := map[sheaf.ID]catalog.Hash{}
 	rejected := map[sheaf.ID]error{}
@@ -136,11 +136,11 @@ func (c *Collection) recoverSome(ctx context.Context, vectors bool, tried map[sh
 	return false, c.finish(rejected)
 }
 
-// missing compares the given documents with the index. puts has documents that the index lacks in whole or in part,
-// enough for one commit. With vectors, vectors are a part of a document. missing skips versions in tried, and adds the
-// versions of puts to tried. For an unreadable document, missing records the error. deletes has documents that were
-// deleted but are still in the index. taken has documents whose newest change is in the index. The caller must have the
-// right to write.
+// missing compares the given documents with the index. puts has documents that the index lacks in whole or in part, at
+// most enough for one commit. If vectors is true, a document without vectors counts as incomplete. missing skips
+// versions in tried, and adds the versions of puts to tried. If it cannot read a document, it only records the error.
+// deletes has documents that were deleted but are still in the index. taken has documents whose newest change is in the
+// index. The caller must have the right to write.
 func (c *Collection) missing(vectors bool, tried map[sheaf.ID]catalog.Hash) (puts []ingest.Given,
 	deletes, taken []sheaf.ID, err error) {
 	hashes, changing := map[sheaf.ID]catalog.Hash{}, map[sheaf.ID]bool{}

@@ -33,7 +33,7 @@ func moved(c *catalog.Catalog) bool {
 		return view.Generation()
 	}
 	before := generation()
-	return c.Reload() != nil || generation() != before // the retried work reports the error
+	return c.Reload() != nil || generation() != before // the caller's next attempt reports the error
 }
 
 // RemadeBeside reports whether a search may have missed documents because another process remakes the index. During a
@@ -43,7 +43,7 @@ func (x *Index) RemadeBeside(foundNothing bool) bool {
 	if x.Catalog == nil || x.want.AsIs || !x.Update || x.remaking() {
 		return false
 	}
-	err := x.Catalog.Reload() // the retried work reports the error
+	err := x.Catalog.Reload() // the caller's next attempt reports the error
 	now := x.Catalog.View()
 	defer now.Close()
 	if err == nil && now.Generation() == x.View.Generation() {
@@ -167,9 +167,10 @@ func (x *Index) IngestOptions() ingest.Options {
 }
 
 // ingest indexes the files that differ from the catalog, and shows progress. While another process indexes, ingest
-// waits for at most the time need. If no folder exists, it fails, so an unmounted disk never empties the index. If
-// another process remakes the index meanwhile, the error is ingest.ErrRebuilt.
-func (x *Index) ingest(ctx context.Context, need time.Duration, o ingest.Options) (report *ingest.Report, err error) {
+// waits for at most maxWait. If no folder exists, it fails, so an unmounted disk never empties the index. If another
+// process remakes the index meanwhile, the error is ingest.ErrRebuilt.
+func (x *Index) ingest(ctx context.Context, maxWait time.Duration, o ingest.Options) (report *ingest.Report,
+	err error) {
 	if err := SomeFolder(o.Trees); err != nil {
 		return nil, err
 	}
@@ -189,7 +190,7 @@ func (x *Index) ingest(ctx context.Context, need time.Duration, o ingest.Options
 		}
 		show(p)
 	}
-	err = x.whenFree(ctx, need, x.Notice, func() (err error) {
+	err = x.whenFree(ctx, maxWait, x.Notice, func() (err error) {
 		if err = x.Catalog.Reload(); err != nil {
 			return err
 		}
@@ -320,7 +321,8 @@ func listable(dir string) error {
 }
 
 // tell prints the warnings of a refresh. If documents changed and x is not quiet, it also prints what was indexed. A
-// refresh of less than a second prints this only if fresh is true. fresh says that the refresh filled an empty index.
+// refresh of less than a second only prints warnings, unless fresh is true. fresh says that the refresh filled an empty
+// index.
 func (x *Index) tell(report *ingest.Report, fresh bool) {
 	if report.EmbedError != "" {
 		x.Warn("vectors are missing for %s: %s", wording.Plural(report.Pending, "document", "documents"), report.EmbedError)

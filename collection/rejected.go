@@ -118,7 +118,8 @@ func unreadable(file, why string) Skip {
 		"readable, or remove it"}
 }
 
-// unread records that a document, a task or a file cannot be read. Status shows the reason why, with file as the name.
+// unread records that a document, a task or a file cannot be read. Status shows file as the name, and why as the
+// reason.
 func (c *Collection) unread(file string, why error) {
 	c.notice(why)
 	c.given.unreadable.Store(file, why.Error())

@@ -40,7 +40,7 @@ const (
 // ErrRemaking means that a rebuild of the index is not finished, so the index is incomplete.
 var ErrRemaking = fmt.Errorf("%w: the index is being rebuilt, or a rebuild was interrupted", sheaf.ErrCorrupt)
 
-// openToWrite reopens the stores of an index for writing. They were open for reading only.
+// openToWrite closes the stores, which are open for reading only, and opens them for writing.
 func (x *Index) openToWrite(ctx context.Context) error {
 	x.Close()
 	x.want.AsIs = false

@@ -160,7 +160,7 @@ func (c *Collection) Run(ctx context.Context, col Column, o Options) (*Run, erro
 
 const (
 	warmUp   = 10 // queries before the clock starts
-	maxNotes = 20
+	maxNotes = 20 // the most notes of a run
 )
 
 func (c *Collection) query(q *dataset.Query, o Options) sheaf.Query {

@@ -39,7 +39,8 @@ func decode(content []byte) (text []byte, note string, ok bool) {
 		return content, note, true
 	}
 	faults := findFaults(content)
-	apart := 2*faults.invalid <= 5*faults.runs // letters between plain ones, as in Western languages
+	// As in Western languages, letters beyond ASCII are mostly alone between ASCII letters.
+	apart := 2*faults.invalid <= 5*faults.runs
 	whole := faults.wide <= faults.invalid
 	if whole {
 		if text, name := decodeLegacy(content, faults.first, apart); name != "" {
@@ -382,7 +383,7 @@ func decodeLegacy(data []byte, first int, apart bool) (text []byte, name string)
 			}
 			over := share - language.least + 1
 			if e.common != "" && signs >= leastCommon && isCommon(sample, e.common) {
-				signs, over = leastSigns, share+10 // names have few of the frequent signs
+				signs, over = leastSigns, share+10 // a short text, such as a name, has few of the frequent signs
 			}
 			if signs >= leastSigns && (over > best || over == best && e == western[0]) {
 				best, fit = over, e

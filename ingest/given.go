@@ -96,7 +96,7 @@ func (g *Given) content() content {
 }
 
 // dateOf returns the date of g, or the zero value if g has none. doc is the document of g, with the given properties.
-// found is the date that the chunker found. The given date counts if JSON can write it, unless found comes from the
+// found is the date that the chunker found. The given date counts if JSON can write it and found does not come from the
 // frontmatter. Otherwise the date in the properties of doc counts, or else the date in the name.
 func (g *Given) dateOf(doc *sheaf.Document, found sheaf.Dated) sheaf.Dated {
 	if found.Source != sheaf.DateFrontmatter && !g.Modified.IsZero() && chunk.Writable(g.Modified) {

@@ -133,7 +133,7 @@ func ask(ctx context.Context, e model.Embedder, purpose model.Purpose,
 // Answers reports whether a model works: whether it embeds a plain word. A working model that refuses another text does
 // so because of that text.
 func Answers(ctx context.Context, e model.Embedder) bool {
-	// A query fails at once when the model's server is known to be down.
+	// Embed the word as a query: a query fails at once if the server is known to be down.
 	vectors, err := ask(ctx, e, model.Query, []string{"vectors"})
 	return err == nil && len(vectors) == 1 && (vectors[0] == nil || store.IsUnit(vectors[0], e.Dims()))
 }

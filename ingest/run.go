@@ -84,7 +84,7 @@ func (o *Options) carryOut(ctx context.Context, l *worklist, began time.Time) (e
 			delete(r.pending, id)
 		}
 	}
-	r.tell(PhaseIndex, true) // this may be the only file
+	r.tell(PhaseIndex, true) // a run of one file tells the phase only here
 	// All commits have about the same size, at most CommitBytes.
 	items, all := l.items, r.progress.AllBytes
 	commits := max(1, (all+o.CommitBytes-1)/o.CommitBytes)
@@ -434,11 +434,12 @@ func (r *runner) mayReturn(it *item) bool {
 	})
 }
 
-// unreadable skips a file that cannot be read. The document stays in the index only if the file may come back.
+// unreadable skips a file that cannot be read. It removes the document from the index in two cases. Either the file
+// will not come back, or comments of the text must now be hidden.
 func (r *runner) unreadable(ctx context.Context, it *item, err error) error {
 	gone := errors.Is(err, fs.ErrNotExist) && !r.mayReturn(it)
 	r.mu.Lock()
-	// The index may have words of comments that must now be hidden.
+	// The index may still have the words of these comments.
 	comments := r.list.hides && r.pending[it.doc] == ReasonReread
 	r.mu.Unlock()
 	if gone || comments {

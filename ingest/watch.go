@@ -182,7 +182,7 @@ func (f *watchFindings) add(path string, isDir bool) {
 		case err == nil || errors.Is(err, fs.ErrNotExist):
 			return
 		case errors.Is(err, fs.ErrPermission) && above:
-			return // the folder above reports changes of its rights
+			return // the folder above reports when the rights of this folder change
 		case errors.Is(err, syscall.ENOSPC):
 			why = "limit fs.inotify.max_user_watches"
 		default:

@@ -275,7 +275,7 @@ func (l *worklist) compare(view *catalog.View, o *Options, files map[string][]Fi
 			} else {
 				l.report.Unchanged++
 			}
-		case l.hidesNow && (unmounted || mayExist): // the index has words of its comments, which cannot be removed alone
+		case l.hidesNow && (unmounted || mayExist): // the words of comments cannot be removed without the document
 			l.removed = append(l.removed, id)
 		case unmounted, it == nil && mayExist:
 			l.report.Unchanged++

@@ -235,7 +235,7 @@ func scalarPair(at *node, key, value string) pair {
 	return pair{k, v}
 }
 
-// branch reads branch number i from n. cosines says that the branch gives the cosines of a search by vector.
+// branch reads branch number i from n. before has the earlier branches. cosines says that the scores of b are cosines.
 func (d *decoder) branch(n *node, i int, before []Branch) (b Branch, cosines bool) {
 	where := fmt.Sprintf("branch %d", i+1)
 	n.want(nodeMapping, where)
@@ -316,8 +316,8 @@ func (d *decoder) fields(n *node, branch string) (out []Field) {
 	return out
 }
 
-// steps reads the stages in the list n, and leaves out disabled stages. cosines says whether the hits have cosines as
-// scores, before and after the stages.
+// steps reads the stages in the list n, and leaves out disabled stages. The parameter cosines says whether the hits
+// have cosines as scores before the stages. The boolean result says the same for the hits after the stages.
 func (d *decoder) steps(n *node, cosines bool) (out []Step, _ bool) {
 	if n == nil || n.kind == nodeNull {
 		return nil, cosines

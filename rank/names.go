@@ -115,7 +115,8 @@ type nameValue struct {
 
 func (v nameValue) value() float64 { return v.match.Asked * v.match.Said }
 
-// explain explains weight times the value of the name. owner says what has the name: "document" or "heading".
+// explain explains weight times the value of the name. The label begins with the parameter what. owner is "document" or
+// "heading": the thing that has the name.
 func (v nameValue) explain(what, owner string, weight float64) sheaf.Explanation {
 	name := shortened(v.name)
 	e := combined(what+" "+strconv.Quote(name), weight*v.value(), sheaf.CombineProduct,

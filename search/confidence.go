@@ -188,7 +188,7 @@ func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome)
 }
 
 // inVersion reports whether word is in a version that the query and chunks have. For example, v1.2.4 and v1 are in
-// 1.2.4: a "v" at the start of word does not count. Only full stops may be beside word in the version.
+// 1.2.4, but v1.2 is not in 1.24. A "v" at the start of word does not count.
 func (w *idfWorth) inVersion(word string) bool {
 	number := "." + strings.TrimLeft(word, "vV") + "."
 	return slices.ContainsFunc(w.parts, func(p partWorth) bool {

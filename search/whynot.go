@@ -76,7 +76,7 @@ func (s *Searcher) WhyNot(
 		a.follow(result.Trace)
 		named := func(t Snapshot) bool { return !t.First && contains(t.Ranking, id) }
 		if best != id && !slices.ContainsFunc(result.Trace, named) {
-			a.followSection(best, result.Trace) // the profile ranks sections
+			a.followSection(best, result.Trace) // the rankings have sections, not the document
 		}
 		if n := len(result.Trace); a.Inside == "" && n > 0 && contains(result.Trace[n-1].Ranking, id) {
 			a.add("it ranks %d and %d results are wanted", rankOf(result.Trace[n-1].Ranking, id), q.Limit)
@@ -446,7 +446,7 @@ func (a *Absence) follow(trace []Snapshot) {
 		switch {
 		case is > 0:
 			a.Inside = ""
-			if lost[t.Branch] { // a branch that was combined still has it
+			if lost[t.Branch] { // another branch brought it back
 				a.add("%s: it is back, at rank %d of %d with score %.4g", step, is, len(t.Ranking), t.Ranking[is-1].Score)
 			}
 			lost[t.Branch] = false

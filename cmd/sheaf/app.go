@@ -263,7 +263,7 @@ func (a *app) printJSON(v any) error {
 	return encoder.Encode(v)
 }
 
-// print writes v as JSON if a flag asks for JSON. Otherwise it calls the function people.
+// print writes v as JSON if a flag asks for JSON. Otherwise it calls people, which writes a text for people.
 func (a *app) print(v any, people func()) error {
 	if a.json {
 		return a.printJSON(v)

@@ -247,8 +247,9 @@ func (r *chunksRun) path(ctx context.Context, arg string) error {
 	return nil
 }
 
-// recordSkip records that the file at path was skipped for the reason k. It does nothing if k is nil. named says that
-// an argument names the file: the command then fails for a binary or too large file too.
+// recordSkip records that the file at path was skipped for the reason k. It does nothing if k is nil. The command fails
+// at its end if a file is unreadable or kept changing. If named is true, an argument names the file. The command then
+// also fails for a binary or too large file.
 func (r *chunksRun) recordSkip(path string, k *catalog.Skip, named bool) {
 	if k == nil {
 		return

@@ -387,8 +387,8 @@ func sensitive(file string) (content []byte, found []string, err error) {
 }
 
 // checkNamed checks a value for the key profile or store, and accepts every value for other keys. It returns an error
-// for a missing profile or an invalid address, because every later command would fail. For a setting of all folders
-// (everywhere), it also refuses an address with a place: see errOnePlace.
+// for a missing profile or an invalid address, because every later command would fail. If everywhere is true, the
+// setting is for all folders. checkNamed then also refuses an address with a place: see errOnePlace.
 func checkNamed(key, value string, everywhere bool) error {
 	var err error
 	var t *storeurl.Target
@@ -404,7 +404,8 @@ func checkNamed(key, value string, everywhere bool) error {
 	return err
 }
 
-// errOnePlace returns the error for an address with which all folders would share a place in a store.
+// errOnePlace returns the error for a setting of all folders whose address has a place. All folders would then use the
+// same place in the store.
 func errOnePlace(t *storeurl.Target) error {
 	return withHint(sheaf.Invalidf("store %s names the %s %s, and your own settings apply to every folder: all "+
 		"folders would fill that one %[2]s", t, t.PlaceKind(), t.Place),

@@ -177,9 +177,8 @@ func (a *app) checkGiven(folder string, c *config.Config, o *copyOptions) error 
 	return nil
 }
 
-// copyGiven copies documents that came over HTTP into the store of the session target, and returns their number.
-// Without the flag --given, it copies only those of the alias that moves to the target. For documents that stay in the
-// old store, it prints a note.
+// copyGiven copies documents that came over HTTP into the store of the session target, and returns their number. It
+// does so with --given, or if o.alias names the source. Otherwise it prints a note about the documents that stay there.
 func (a *app) copyGiven(ctx context.Context, target *session, o *copyOptions) (int, error) {
 	from := cmp.Or(o.from, a.config.Store.URL, collection.EngineStore)
 	dir, err := a.placeOf(target.Base, "--from", from)

@@ -462,7 +462,7 @@ func (a *formulaPrinter) print(e sheaf.Explanation, indent int) {
 	line := strings.Repeat(" ", indent) + a.out.Paint(terminal.Number, number(e.Value)) + " " + wording.Clean(e.Label)
 	if !combines(e) {
 		fmt.Fprintln(a.w, line)
-		for _, p := range e.Parts { // parts that only inform
+		for _, p := range e.Parts { // parts from which the value is not computed
 			a.print(p, indent+2)
 		}
 		return

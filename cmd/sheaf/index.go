@@ -207,7 +207,7 @@ func (s *session) printIndexed(out *indexJSON, report *ingest.Report) {
 const (
 	// indexMemory is the memory in bytes that indexing needs besides the size of the files: see limitMemory.
 	indexMemory = 90 << 20
-	// fewBytes is the size of the largest run, in bytes, for which limitMemory only costs time.
+	// fewBytes is the largest size of a run, in bytes, for which limitMemory is not called, because it costs time.
 	fewBytes = 4 << 20
 )
 

@@ -136,7 +136,7 @@ func (s *session) addKey(ctx context.Context, keys *access.Keys, g access.Grant)
 		return s.unwritten(err)
 	}
 	if s.View.Docs() > 0 && s.WouldHideComments() != ingest.HidesComments(s.View) {
-		if err := s.Refresh(ctx); err != nil { // the key is not yet printed
+		if err := s.Refresh(ctx); err != nil { // hide comments before the user gets the key
 			return fmt.Errorf("made the key %s, but cannot hide comments from it: %w", key.Name, s.Advise(err))
 		}
 	}

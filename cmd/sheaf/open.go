@@ -218,7 +218,7 @@ const refusedRest = 30 * time.Second
 //   - another process rebuilt the index
 //   - the language of the text changed
 //   - damage needs repair
-//   - in a later call, a store or another process prevented the opening
+//   - a store or another process prevented the opening, but not at the first call
 //
 // reopening returns any other error. When ctx ends, it returns nil.
 func (a *app) reopening(ctx context.Context, run func(o openOptions) error) error {

@@ -272,7 +272,7 @@ type checkedProfilesJSON struct {
 	Schema   string               `json:"schema"`
 }
 
-// checkedProfileJSON is a checked profile with its fault. Its name is the argument of the command.
+// checkedProfileJSON is a checked profile with its fault.
 type checkedProfileJSON struct {
 	Name  string `json:"name"`            // the name or file, as the command got it
 	Error string `json:"error,omitempty"` // what is wrong with the profile

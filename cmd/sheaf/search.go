@@ -203,7 +203,7 @@ func columnOf(name string) string {
 	return ingest.PropertyColumn(name)
 }
 
-// order returns the column for --sort, or "" without --sort. In both, a leading dash means descending order.
+// order returns the column for --sort, or "" without --sort. A dash before the column means descending order.
 func (o *searchOptions) order() (string, error) {
 	name, descending := strings.CutPrefix(o.sort, "-")
 	switch {
@@ -429,9 +429,9 @@ func standsFor(list []constituentJSON) string {
 	return "stands for " + strings.Join(titles, ", ")
 }
 
-// headingPath joins titles with ›, the last title in bold. If text would take more than room columns, headingPath
+// headingPath joins titles with ›, the last title in bold. If text would be wider than maxWidth columns, headingPath
 // removes titles on the left, but not the last title. width is the number of columns of text.
-func (a *app) headingPath(hierarchy []string, room int) (text string, width int) {
+func (a *app) headingPath(hierarchy []string, maxWidth int) (text string, width int) {
 	const separator = " › "
 	titles := make([]string, len(hierarchy))
 	for i, t := range hierarchy {
@@ -440,7 +440,7 @@ func (a *app) headingPath(hierarchy []string, room int) (text string, width int)
 	}
 	width -= len([]rune(separator))
 	cut := false
-	for width > room && len(titles) > 1 {
+	for width > maxWidth && len(titles) > 1 {
 		drop := uniseg.StringWidth(titles[0]) + len([]rune(separator))
 		if !cut {
 			drop -= 2

@@ -36,9 +36,9 @@ type serveOptions struct {
 	noWatch bool
 	// readOnly forbids the server to change the index, the store or the folder of the index.
 	readOnly bool
-	shared   bool
-	running  int
-	server   *httpServer // nil before it listens
+	shared   bool        // the value of --shared-statistics
+	running  int         // the value of --concurrency
+	server   *httpServer // nil before the server listens
 }
 
 // defaultAddr is the default listen address of sheaf serve.
@@ -200,7 +200,7 @@ func (s *session) serve(outer context.Context, o *serveOptions, door *collection
 		err := door.Work(ctx)
 		if vfs.Forbidden(err) && !collection.Writable(s.Where.Dir) {
 			s.notice("the index cannot be written: documents that were accepted are not all found: %v", err)
-			return nil // the server still answers about other documents
+			return nil // the server still answers questions
 		}
 		if errors.Is(err, vfs.ErrCorrupt) {
 			s.notice("documents that were accepted are not all found until the index is made again: %v", err)

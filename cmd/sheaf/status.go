@@ -189,7 +189,7 @@ func (s *session) printStatus(out *statusJSON, all, recall bool) {
 			rows = append(rows, []string{"", "and " + more})
 			break
 		}
-		if !all && i == 0 && len(out.Trees) > 1 && len(out.Warnings) > 0 { // the warnings need a line
+		if !all && i == 0 && len(out.Trees) > 1 && len(out.Warnings) > 0 { // save a line for the warnings
 			rows = append(rows, []string{kind, name + " and " + more})
 			break
 		}

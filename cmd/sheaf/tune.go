@@ -187,7 +187,7 @@ func (t *tuning) search(ctx context.Context, o tuneOptions) (*tune.Result, error
 		Seed: o.Seed, Progress: func(tried int) { progress.Update(tried, 0, 0, "settings") }})
 }
 
-// run returns the measure of every query with these settings.
+// run returns the measure of every query. set has the values of the parameters that differ from their defaults.
 func (t *tuning) run(ctx context.Context, set map[string]string) ([]float64, error) {
 	p, err := t.profile(set)
 	if err != nil {
@@ -235,7 +235,7 @@ func (t *tuning) text(set map[string]string, about string) []byte {
 	return change.Text(t.base.Name, about)
 }
 
-// fieldParameters returns a parameter for each field weight of the branches that search words.
+// fieldParameters returns a parameter for each field weight of the branches that search words in several fields.
 func (t *tuning) fieldParameters() ([]tune.Parameter, error) {
 	plan, err := t.base.Plan(10, nil)
 	if err != nil {
@@ -258,8 +258,8 @@ func (t *tuning) fieldParameters() ([]tune.Parameter, error) {
 	return out, nil
 }
 
-// searched returns the parameters to tune. Each text in named has a parameter with the values to try. If named is
-// empty, searched returns all parameters that can change the order of results.
+// searched returns the parameters to tune. A text in named has the form NAME=VALUE,VALUE, with the values to try. If
+// named is empty, searched returns all parameters that can change the order of results.
 func searched(p *profile.Profile, named []string) ([]tune.Parameter, error) {
 	var out []tune.Parameter
 	for _, text := range named {
@@ -330,8 +330,8 @@ func grid(p *profile.Parameter) []string {
 	return nearValues(standard, p.Min, p.Max, nil, 0.25, 0.5, 1, 1.5, 2, 4)
 }
 
-// nearValues multiplies standard by each factor. It returns the products between low and high, and standard, sorted. If
-// round is not nil, it rounds each product.
+// nearValues returns the number standard and its products with the factors, sorted. It leaves out products below low or
+// above high. If round is not nil, it rounds each product.
 func nearValues(standard, low, high float64, round func(float64) float64, factors ...float64) []string {
 	var out []float64
 	for _, f := range factors {

@@ -32,8 +32,8 @@ type meaning struct {
 	count    int // how many lines; 0 for the whole part
 }
 
-// maxFragments is how many '#' Resolve tries, at most, as the end of the path. The last '#' comes first. Several '#'
-// are possible, because a path or a heading may contain '#'.
+// maxFragments is the largest number of '#' that Resolve tries as the end of the path, the last one first. Several are
+// possible, because a path or a heading may contain '#'.
 const maxFragments = 8
 
 // readings returns every meaning that text may have, likeliest first. There may be several, because file names may

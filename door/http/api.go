@@ -63,9 +63,9 @@ type Limits struct {
 	Body, IngestBody, Bodies int64
 	// Time limits the duration of a request: DefaultTime by default.
 	Time time.Duration
-	// Running limits how many reads run at once, and separately how many writes. For each processor, the default is
-	// two, or eight with a remote store or model. Waiting limits how many requests wait: 1024. Patience limits how long
-	// a request waits: 5 s. OfOne limits the requests of one caller: 256.
+	// Running limits how many reads run at once, and separately how many writes. For each processor, the default is two,
+	// or eight with a remote store or model. Waiting limits how many requests wait: 1024. Patience limits how long a
+	// request waits: 5 s. OfOne limits the running and waiting requests of one caller: 256.
 	Running, Waiting, OfOne int
 	Patience                time.Duration
 }

@@ -67,7 +67,8 @@ type parser struct {
 	out  *faults
 }
 
-// token reads the next token. Half of a surrogate pair is a fault: JSON can write it, but no text can contain it.
+// token reads the next token. If there is a fault, token adds it to p.out and returns false. Half of a surrogate pair
+// is a fault, because no text can contain it.
 func (p *parser) token(at string) (json.Token, bool) {
 	from := p.d.InputOffset()
 	token, err := p.d.Token()

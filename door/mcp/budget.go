@@ -19,8 +19,8 @@ import (
 // text and as structured content.
 const (
 	shortBytes = 2800 // 3,000 with the message around it
-	shortEach  = 280  // of each result, when there are more than ten
-	shortQuery = 80   // of the query, where the text repeats it
+	shortEach  = 280  // for each result if there are more than ten results
+	shortQuery = 80   // for the query, which the answer repeats
 	minSnippet = 24   // a shorter snippet is left out
 	// shortPrice is the number of bytes that a snippet adds to an answer besides its text. An answer has the snippet
 	// twice, as text and as JSON.
@@ -157,7 +157,7 @@ func (s *server) pack(ctx context.Context, r *collection.Reader, query string, i
 	used := size(out)
 	sizeOf := func(one *result) float64 {
 		if in.short() {
-			return 0 // the answer does not say its tokens
+			return 0 // such an answer has no number of tokens
 		}
 		price := size(one) + extraTokens(out.Collection, one.ID)
 		if in.Links {

@@ -69,7 +69,7 @@ func (s *server) get(ctx context.Context, in getIn) (*getOut, error) {
 		}
 		out := &getOut{Collection: r.Collection().Name(), Missing: []missingDocument{},
 			LeftOut: len(p.Before) + len(p.After), Tokens: int(budget), Notice: dataNotice}
-		left := budget - size(out) // counting numbers with the most digits
+		left := budget - size(out) // out has the largest numbers now, which take the most tokens
 		out.LeftOut = 0
 		out.takeBetween(p, &left)
 		out.Tokens = int(budget - left)
@@ -258,7 +258,8 @@ func (o *getOut) take(p *collection.Part, left *float64) part {
 		return one
 	}
 	one.Text, one.Truncated = cutToTokens(p.Text, *left), true
-	if strings.HasSuffix(one.Text, "\n") || strings.HasSuffix(one.Text, "\r") { // else the same text would come again
+	// After a cut within a line, the next text would begin with the same line.
+	if strings.HasSuffix(one.Text, "\n") || strings.HasSuffix(one.Text, "\r") {
 		read := address.LineCount([]byte(one.Text))
 		one.Next = o.next(p, p.Line+read, max(1, p.Lines-read))
 	}

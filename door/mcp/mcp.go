@@ -86,7 +86,7 @@ func build(request context.Context, o Options, grant access.Grant) *sdk.Server {
 			CompletionHandler: s.complete,
 			// A cache must not show one caller's answers to another; the SDK's default allows it.
 			SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { *c = cacheable },
-			// The server sends no notices. It announces none, and answers a client that listens at once.
+			// The server announces no notices, because it sends none. A client that wants to listen gets an answer at once.
 			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}}})
 	s.addTools(m)
 	s.addResources(m)
@@ -118,7 +118,7 @@ func (s *server) checkCall(next sdk.MethodHandler) sdk.MethodHandler {
 		}
 		if call, ok := req.GetParams().(*sdk.CallToolParamsRaw); ok && call != nil {
 			if refused := s.refuse(call.Name, call.Arguments); refused != nil {
-				call.Arguments = json.RawMessage("[]") // the SDK refuses it in the form of this protocol version
+				call.Arguments = json.RawMessage("[]") // make the SDK refuse the call, in the form of the protocol version
 				result, err := next(ctx, method, req)
 				if r, ok := result.(*sdk.CallToolResult); ok && err == nil {
 					r.Content = []sdk.Content{&sdk.TextContent{Text: refused.Error()}}

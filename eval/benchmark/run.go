@@ -367,8 +367,8 @@ func (m *mean) add(v float64) { m.sum, m.n = m.sum+v, m.n+1 }
 
 func (m *mean) value() float64 { return m.sum / float64(m.n) }
 
-// recallOf returns the share of want that the first Top hits in got contain. want is longer than Top if several
-// documents are as near as the last of the Top nearest. recallOf then divides by Top.
+// recallOf returns the share of the documents in want that are among the first Top hits in got. want is longer than Top
+// if several documents are as near as the last of the Top nearest. Then recallOf divides by Top.
 func recallOf(want, got []string) float64 {
 	n := 0
 	for _, id := range got[:min(len(got), Top)] {

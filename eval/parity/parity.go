@@ -224,9 +224,9 @@ func shards(step Step) string {
 	return fmt.Sprintf("%d shards: each counts by itself how rare words are", step.Shards)
 }
 
-// edge reports whether rankings a and b differ only near their end, and returns this reason as a text. Each hit that
-// only one ranking has must have nearly the score of the last hit of this ranking. Small differences of score then
-// decide whether a store finds the hit. g says how far the scores of a and b differ.
+// edge reports whether rankings a and b differ only near their end. If so, it also returns a text with this reason. A
+// hit that is in only one ranking then has nearly the score of the last hit of this ranking. Small differences of score
+// then decide whether a store finds the hit. g says how far the scores of a and b differ.
 func edge(a, b sheaf.Ranking, g Agreement) (string, bool) {
 	if len(a) == 0 || len(a) != len(b) {
 		return "", false

@@ -159,7 +159,7 @@ func (m *maker) terms(text string) []string {
 	return out
 }
 
-// termCountWithin reports whether text has at least low and at most high content terms with a letter.
+// termCountWithin reports whether the number of content terms with a letter in text is within low..high.
 func (m *maker) termCountWithin(text string, low, high int) bool {
 	n := 0
 	for _, t := range m.terms(text) {

@@ -71,8 +71,9 @@ type ColumnReport struct {
 // minQueries is the smallest number of queries for a verdict. With fewer, Judged returns sheaf.ErrInvalid.
 const minQueries = 20
 
-// Judged returns a cached copy of c. The data set of the copy has queries that are made from the documents of c. The
-// class "kind" of a query is its Kind. If there are too few documents, Judged returns sheaf.ErrInvalid.
+// Judged returns a copy of c that caches vectors and rankings: see [eval.Collection.Cached]. The data set of the copy
+// has queries that are made from the documents of c. The class "kind" of a query is its Kind. If there are too few
+// documents, Judged returns sheaf.ErrInvalid.
 func Judged(ctx context.Context, c *eval.Collection, w Wanted) (*eval.Collection, error) {
 	items, err := Make(ctx, c, w)
 	if err != nil {

@@ -16,7 +16,7 @@ const (
 	chunkHeading   = 1 << iota // it has a heading line
 	chunkSlug                  // its slug is stored
 	chunkTitle                 // its title differs from the document's
-	chunkOwn                   // the parent's hierarchy and its own title are its hierarchy
+	chunkOwn                   // its hierarchy is the parent's hierarchy, then its own title
 	chunkExtra                 // its hierarchy has another form, and is stored
 	chunkLists                 // tags, blocks or members follow
 	chunkBodyIsAll             // body and span are equal
@@ -318,8 +318,9 @@ const (
 	largeBlock = 64 << 10 // the largest block of memory for the texts of a record, if no text is longer
 )
 
-// decodeHierarchy reads the hierarchy of c: above, the parent's hierarchy, or a part of above with further entries. If
-// there are further entries, it appends the whole hierarchy to list, and c shares this memory. It returns list.
+// decodeHierarchy reads the hierarchy of c. The parameter above is the parent's hierarchy. The hierarchy of c begins
+// with all or some of the entries of above, and may have further entries. If there are further entries, decodeHierarchy
+// appends the whole hierarchy to list, and c shares this memory. It returns list.
 func decodeHierarchy(d *decoder, c *sheaf.Chunk, flags byte, above, list []string) []string {
 	c.Hierarchy = above
 	var own []string

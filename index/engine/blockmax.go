@@ -47,8 +47,8 @@ const mostClauses = 1 << 9
 // scratch is the reusable memory of an evaluation.
 type scratch struct {
 	bounds  []float64                  // by window; 0 for evaluated windows
-	most    []float64                  // by window, for one clause after another
-	blocks  []float64                  // by block, for one clause after another
+	most    []float64                  // bounds of windows, clause after clause
+	blocks  []float64                  // bounds of blocks, clause after clause
 	heap    []int32                    // windows, the one with the largest bound on top
 	sums    [windowLen]float64         // of a window; index 0 is its first ordinal
 	seen    [windowLen / 64]uint64     // marks in sums
@@ -417,8 +417,8 @@ func (m *maxScore) scan(b *bound, begin, end uint32, full bool) {
 	}
 }
 
-// gather makes candidates of the marked sums that are at least need, and returns their number. start is the first
-// ordinal of the window. gather clears all sums if full is true, otherwise only the marked sums.
+// gather makes a candidate of each marked sum that reaches need. It returns the number of candidates. start is the
+// first ordinal of the window. gather clears all sums if full is true, otherwise only the marked sums.
 func (s *scratch) gather(start uint32, need float64, full bool) int {
 	n := 0
 	for w, word := range s.seen {
@@ -471,7 +471,7 @@ func (s *scratch) add(b *bound, ordinals, frequencies []uint32, full bool) {
 	}
 }
 
-// join adds the weighted frequencies of postings of one block to the frequencies of a window, and marks these.
+// join adds the weighted frequencies of postings of one block to the frequencies of a window. It marks these chunks.
 func (s *scratch) join(b *bound, ordinals, frequencies []uint32) {
 	frequencies = frequencies[:len(ordinals)]
 	for j, o := range ordinals {
@@ -481,8 +481,8 @@ func (s *scratch) join(b *bound, ordinals, frequencies []uint32) {
 	}
 }
 
-// addJoined turns the frequencies that join added up into scores, and adds these to the sums. start is the first
-// ordinal of the window. Unless full is true, addJoined marks the changed sums.
+// addJoined computes scores from the frequencies that join has added up. It adds these scores to the sums. start is the
+// first ordinal of the window. Unless full is true, addJoined marks the changed sums.
 func (s *scratch) addJoined(b *bound, start uint32, full bool) {
 	for w, word := range s.joined {
 		if !full {

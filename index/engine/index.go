@@ -206,7 +206,7 @@ func (ix *Index) open(s *state, generation uint64) (*Snapshot, error) {
 	old := ix.hold()
 	defer func() {
 		if old != nil {
-			_ = old.Release() // it is current, or belongs to others
+			_ = old.Release() // an error does not matter here: others still use the snapshot
 		}
 	}()
 	for _, entry := range s.segments {

@@ -546,7 +546,7 @@ func (ix *Index) drop(name string) error {
 }
 
 // commit publishes a generation with the segments in added. The other segments lose the documents in removed, and the
-// chunks that added replaces.
+// chunks that the segments in added replace.
 func (ix *Index) commit(removed map[string]struct{}, added []*flushedSegment) error {
 	ix.publish.Lock()
 	defer ix.publish.Unlock()
@@ -606,8 +606,8 @@ func (ix *Index) unsure() {
 	ix.startIdleTimer()
 }
 
-// publishState makes next the current state: it publishes the manifest and swaps the snapshot. The new snapshot owns
-// the handles of added. The caller holds ix.publish.
+// publishState makes the state next the current one: it publishes the manifest and swaps the snapshot. The new snapshot
+// owns the handles of the segments in added. The caller holds ix.publish.
 func (ix *Index) publishState(next state, added []*flushedSegment) error {
 	next.generation = ix.state.generation + 1
 	next.next = ix.state.next

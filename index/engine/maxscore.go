@@ -42,8 +42,7 @@ type bound struct {
 	scale       float64   // factor of frequencies: 1 except for BM25F
 	knownScores []float64 // what postings add, if known: frequency f is at f-1
 	lengths     segment.Lengths
-	short       []byte // lengths.Plain()
-	wide        []byte
+	short, wide []byte // the results of lengths.Plain
 	norms       *norms
 	virtual     *virtual // the virtual field of BM25F; nil if the field has a score of its own
 	// fields has the clause itself. With BM25F, the first clause of a term has all clauses of the term, and the others
@@ -59,7 +58,7 @@ type bound struct {
 	found   bool
 
 	maximum float64 // the maximum in the whole list
-	block   int     // the block of bMost, -1 for none
+	block   int     // the block whose maximum is bMost; -1 for none
 	bMost   float64
 	blocks  []float64 // the maximum of every block, if all were computed
 	// windows has the largest score of the clause, or of all clauses in fields, in each window.

@@ -181,7 +181,7 @@ func (m *maxScore) bring(other *maxScore) {
 	m.elsewhere += other.touched
 }
 
-// share copies to m what begin has computed for other, an evaluation of the same segment.
+// share copies to m the results of [maxScore.begin] for other, an evaluation of the same segment.
 func (m *maxScore) share(other *maxScore) {
 	m.windows, m.most = other.windows, other.most
 	for _, b := range m.bounds {

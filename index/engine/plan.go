@@ -30,7 +30,7 @@ type plan struct {
 	snapshot      *Snapshot
 	allowed       []segment.Bitset // by view; nil allows every live chunk
 	countedChunks []segment.Bitset // by view, the chunks over which statistics are counted; nil for every live one
-	filtered      *filterResult    // the filter result with countedChunks; nil if they are not those of a filter
+	filtered      *filterResult    // the filter result with countedChunks; nil if no filter selects these chunks
 	chunks        int              // number of chunks over which statistics are counted
 	params        bm25.Parameters
 	fields        []*model
@@ -49,7 +49,7 @@ type part interface {
 	flat() ([]*planTerm, bool)
 }
 
-// newPlan prepares words for a snapshot. The parameter allowed has the allowed chunks of each view.
+// newPlan prepares a word request for a snapshot. The parameter allowed has the allowed chunks of each view.
 func newPlan(s *Snapshot, req *Request, allowed []segment.Bitset) (*plan, error) {
 	words := req.Words
 	p := &plan{words: words, analyzer: s.index.options.Analyzer, snapshot: s, allowed: allowed,

@@ -44,7 +44,7 @@ type Server struct {
 // endpoint is one address of a server. It sends requests and repeats them while the server is busy.
 type endpoint struct {
 	Server
-	kind   error   // errors wrap it and start with it
+	kind   error   // errors wrap kind and start with its text
 	most   int64   // largest size of an answer in bytes
 	outage *outage // records whether the server answers; nil records nothing
 	// failFast makes requests fail at once while outage holds a recent failure. A timeout then counts as a failure too.
@@ -365,8 +365,8 @@ func (e *endpoint) quoteAnswer(data []byte) string {
 	return strings.Join(strings.Fields(strings.ToValidUTF8(text[:min(len(text), 300)], "?")), " ")
 }
 
-// notJSON returns the error for an answer that err keeps from being read as the JSON of a thing. It quotes the answer
-// instead of an error that names Go types.
+// notJSON returns the error for an answer that cannot be read as JSON. The parameter of says what the answer should
+// contain, and err is the error of reading. If err only names Go types, the result quotes the answer instead of err.
 func (e *endpoint) notJSON(of string, data []byte, err error) error {
 	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok || !json.Valid(data) {
 		said := cmp.Or(e.quoteAnswer(data), "an empty answer")

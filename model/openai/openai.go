@@ -42,9 +42,9 @@ type Options struct {
 	// QueryTimeout, if above 0, limits the request for a query. The client then makes only one attempt: a user
 	// waits, and search by words works without the vector.
 	QueryTimeout time.Duration
-	// Rest is the time after a fault in which queries fail at once, with the same error. A fault is a server that the
-	// client could not reach, or that did not answer a query in time. With 0 every query tries the server. Passages always
-	// try the server. A failure on a passage does not delay queries.
+	// Rest is the time after a fault in which queries fail at once, with the same error. A fault means that the server
+	// was not reached, or did not answer a query in time. With 0 every query tries the server. Passages always try the
+	// server. A failure on a passage does not delay queries.
 	Rest time.Duration
 	// ConnectTimeout limits the time to connect to the server; 0 means the timeout of the request.
 	ConnectTimeout time.Duration
@@ -151,8 +151,8 @@ const shortest = 200
 // batch embeds texts. If the server refuses the texts together, batch tries each half of the list. So one bad text does
 // not prevent the vectors of the other texts. If the answer takes too long, batch tries each text separately. If the
 // server refuses a single text, batch tries the start of the text. If the server refuses the start too, a passage gets
-// a nil vector, and a query gets an error. If a text may have broken the server, batch first embeds a plain word. If
-// the server fails on the word too, batch returns the first error.
+// a nil vector, and a query gets an error. If a text may have broken the server, batch embeds a plain word before these
+// attempts. If the server fails on the word too, batch returns the first error.
 func (e *Embedder) batch(ctx context.Context, at *endpoint, purpose model.Purpose,
 	texts []string) ([][]float32, error) {
 	vectors, err := e.request(ctx, at, texts)

@@ -18,8 +18,8 @@ type encoder struct {
 	others    *Unigram // may be nil
 	segmenter *Segmenter
 	text      []block // the current text
-	size      int     // its bytes
-	foreign   int     // its bytes outside ASCII
+	size      int     // the bytes of text
+	foreign   int     // the bytes of text outside ASCII
 	pieces    []int32 // of one word
 }
 

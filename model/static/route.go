@@ -201,10 +201,9 @@ const (
 	favor, favorPiece, favorFrom = 8, 2, 30
 	favorWords                   = 32     // like favor, for texts whose words are all pieces of the English table
 	mostForeign                  = 4      // in an English text, at most one byte in four is outside ASCII
-	clearPiece                   = 1      // a clearly English text of n pieces has a sum above
-	clearText                    = 60     // clearPiece * n + clearText
+	clearPiece, clearText        = 1, 60  // a text of n pieces is clearly English if sum > clearPiece * n + clearText
 	sureText, surePiece          = 32, 10 // the language is known if |sum| > max(sureText, surePiece * n)
-	beginning                    = 48     // the first bytes of a long block that are read first, up to the next space
+	beginning                    = 48     // how many bytes of a long block are read first, up to the next space
 	doubt                        = 16     // a text is not clearly English if the sum of its first pieces is below -doubt
 )
 

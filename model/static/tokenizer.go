@@ -28,7 +28,7 @@ type tokenizer struct {
 	run        run
 	recent     []recentWord // the last words by their hash, because texts repeat words
 	folded     []byte
-	hashes     []uint32 // of the prefixes of the rest of the word
+	hashes     []uint32 // of the prefixes of the part of the word that is not cut yet
 	sizes      []int    // in bytes, of the folded pieces of the word that was cut last
 	traced     bool     // Encode sets spans
 	spans      []span

@@ -40,8 +40,8 @@ type candidate struct {
 	bytes  int64 // roughly the memory of the record
 }
 
-// newLoaded returns a file that a chunker has cut into doc. raw has the bytes of the file, and text has the text in
-// them. The loadedFile keeps text, but not raw, so the caller must not change text afterwards. key is the key in the
+// newLoaded returns a file that a chunker has cut into doc. raw has the bytes of the file, and text is the decoded
+// text. The loadedFile keeps text, but not raw, so the caller must not change text afterwards. key is the key in the
 // cache.
 func newLoaded(key string, f *ingest.File, raw, text []byte, doc sheaf.Document) (*loadedFile, error) {
 	for i := range doc.Fields { // columns must not keep the text of their file in memory

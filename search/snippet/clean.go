@@ -28,7 +28,7 @@ type cleaner struct {
 // line is the output of a cleaner so far: one line of text.
 type line struct {
 	text           []byte
-	columns, width int
+	columns, width int  // the width so far, and the wanted width
 	space          bool // write a space before the next character
 }
 
@@ -271,7 +271,7 @@ func calloutKind(line string) int {
 }
 
 // lineMark returns the length of the mark at the beginning of a line. A mark is a quote sign, bullet, number, heading
-// sign, fence with info, or row of dashes.
+// sign, fence with info, or row of dashes. Without a mark, the result is 0.
 func lineMark(line string) int {
 	if line != "" && line[0]|0x20 >= 'a' && line[0]|0x20 <= 'z' { // true for most lines
 		return 0
@@ -353,8 +353,8 @@ func signsEnd(text string, i int) int {
 	return i + 2 + end
 }
 
-// highlightLength returns the length of a highlight's text, which begins text and ends before "==". If the line does
-// not close the highlight, it returns 0. Signs in code do not close a highlight.
+// highlightLength returns the length of the highlight's text with which the parameter text begins. The highlight's text
+// ends before "==". If the line does not close the highlight, it returns 0. Signs in code do not close a highlight.
 func highlightLength(text string) int {
 	reach := len(firstLine(text[:min(len(text), linkReach)]))
 	for end := 0; end < reach; {

@@ -55,7 +55,7 @@ type queryTerm struct {
 	how  matchKind
 	// distance is the largest number of typing errors in a match of a fuzzy word.
 	distance int
-	term     int
+	term     int // index in Highlighter.terms
 }
 
 type matchKind uint8
@@ -124,7 +124,7 @@ func (h *Highlighter) makeScreen() *analysis.Screen {
 	beginnings := slices.Collect(maps.Keys(h.numbers))
 	for _, e := range h.expanded {
 		if e.how == fuzzy {
-			beginnings = append(beginnings, "") // it may match each word
+			beginnings = append(beginnings, "") // a fuzzy word may match words with any beginning
 		}
 		beginnings = append(beginnings, e.text)
 	}

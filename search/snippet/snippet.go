@@ -159,7 +159,7 @@ func outside(text string, matches []match, width int, endOf func(offset int) int
 		if inside(m) {
 			continue
 		}
-		if n := len(out); n > 0 && out[n-1].end != matches[first+i].end { // the match before m is inside
+		if n := len(out); n > 0 && out[n-1].end != matches[first+i].end { // outside drops the match before m
 			m.gap = columns(text, out[n-1].end, m.end, width)
 		}
 		out = append(out, m)

@@ -58,7 +58,7 @@ func (s *Store) complete(ctx context.Context) error {
 }
 
 // askClauses reads the server's limit of clauses in a query. An administrator of OpenSearch may set the limit at run
-// time. The answer then has this limit in its part transient or persistent, which counts more than the part defaults.
+// time. The answer then has this limit in its part transient or persistent. These parts win over the part defaults.
 func (s *Store) askClauses(ctx context.Context) error {
 	var settings struct{ Transient, Persistent, Defaults map[string]any }
 	err := s.client.Call(ctx, "GET",

@@ -222,7 +222,7 @@ type words struct {
 	req        *store.TextRequest
 	plan       storekit.Plan
 	expansions map[string][]storekit.Grown
-	clauses    int
+	clauses    int // clauses of the query so far
 }
 
 // root returns the whole query. It returns nil if nothing can match. Under CombineBest, a separate query computes the

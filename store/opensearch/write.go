@@ -207,7 +207,7 @@ func (b *bulk) drop(ctx context.Context, key string) {
 // end waits until everything is sent. It returns the error of a failed request. If no request failed, it returns err.
 func (b *bulk) end(err error) error {
 	if sent := b.sending.Wait(); sent != nil {
-		return sent // its failure may be the cause of err
+		return sent // the failed request may be the cause of err
 	}
 	return err
 }

@@ -194,7 +194,7 @@ func (w *words) leaf(parts []storekit.Node, among string) string {
 	return w.withTable("q", sql)
 }
 
-// ifCounted returns the condition that restricts document frequencies to the chunks over which statistics are computed.
+// ifCounted returns the condition that a chunk counts in document frequencies, or "" if all chunks count.
 func (w *words) ifCounted() string {
 	if w.countedChunks == "" {
 		return ""

@@ -59,11 +59,11 @@ type growingRequest struct {
 	lists []list
 	// combine computes the score of a chunk from its scores in the plan's fields.
 	combine func(fields []float64) float64
-	fields  int
+	fields  int // how many fields the plan has
 	// wordCondition is the condition that a chunk has words of the query, for counting.
 	wordCondition condition
 	where         condition
-	exact         sheaf.Filter // the filter of the request, for hits of a loose condition
+	exact         sheaf.Filter // the filter of the request; it checks the hits if where is loose
 	meaning       bool         // the request has a vector
 	// hits is the number of hits to request.
 	hits int
@@ -191,7 +191,8 @@ func (s *Store) bm25(req *store.TextRequest, terms []storekit.Term, plan storeki
 			if !s.hasField(plan.Fields[f].Name) {
 				continue
 			}
-			// A word in two parts of the query counts in each.
+			// A word in two parts of the query counts twice, so it must be in two lists. A slightly larger factor makes the
+			// second list.
 			g := group{f, t.Factor}
 			for words[g][t.Text] {
 				g.factor = math.Nextafter(g.factor, math.Inf(1))

@@ -133,8 +133,9 @@ func (a *Analyzer) FuzzyPieces(text string) []Piece {
 	return a.pieces(text, func(piece string, _ bool) bool { return isDense(piece) })
 }
 
-// pieces returns the raw words of text, cut at hyphens, because the dictionary seldom has words with hyphens. exact
-// decides whether a piece is exact; last says that it is the last piece. pieces folds the pieces that are not exact.
+// pieces returns the raw words of text, cut at hyphens, because the dictionary seldom has words with hyphens. The
+// function exact decides whether a piece is exact. Its argument last is true for the last piece. pieces folds the
+// pieces that are not exact.
 func (a *Analyzer) pieces(text string, exact func(piece string, last bool) bool) (out []Piece) {
 	a.Words(text, func(start, end int) bool {
 		for piece := range strings.SplitSeq(text[start:end], "-") {

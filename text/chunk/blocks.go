@@ -56,8 +56,8 @@ type scanner struct {
 	paragraph   []span
 	fenceChar   byte
 	fenceLength int
-	htmlEnd     int // kind of the open HTML block, 1..7
-	noMath      bool
+	htmlEnd     int  // kind of the open HTML block, 1..7
+	noMath      bool // no later line has $$
 
 	headings []rawHeading
 	// text has the runs of bytes that may contain links and tags: lines of paragraphs, tables and headings, in order.
@@ -276,9 +276,9 @@ func (s *scanner) textLine(c *cursor, l line, matched int, all bool) {
 	s.paragraph = append(s.paragraph, part)
 }
 
-// startLeaf begins the leaf block that a line begins, such as a heading or a fence of code. It reports whether the line
-// begins such a block. rest is the text of l from byte next, after the marks of containers and the indentation. matched
-// and all are as in textLine. inParagraph says that a paragraph was open before the line.
+// startLeaf opens the leaf block that begins on a line, such as a heading or a fence of code. If no such block begins
+// there, it returns false. rest is the text of l from byte next, after the marks of containers and the indentation.
+// matched and all are as in textLine. inParagraph says that a paragraph was open before the line.
 func (s *scanner) startLeaf(rest string, l line, next, matched int, all, inParagraph bool) bool {
 	switch ch := rest[0]; ch {
 	case '#':
@@ -420,7 +420,7 @@ func thematicBreak(s string) bool {
 
 // listItem parses the marker of a list item at byte next of c. indent is its indentation in columns. marker is the
 // length of the marker in bytes. spaces is the number of columns of white space after the marker that belong to the
-// item. inParagraph says that the item would interrupt a paragraph.
+// item. ok is false without a marker. inParagraph says that the item would interrupt a paragraph.
 func listItem(c *cursor, indent, next int, inParagraph bool) (marker, spaces int, ok bool) {
 	s := c.s[next:]
 	switch {

@@ -347,9 +347,9 @@ func oneLine(s string) string {
 var moduleStatement = pattern.Lazy(`^(import[ \t]*([{*"']|[ \t][A-Za-z_$])|` +
 	`export[ \t]*([{*]|[ \t](async|class|const|default|function|let|var)[ \t({]))`)
 
-// moduleEnd returns the end of the imports and exports at byte begin of an MDX file, or else begin. A block of imports
-// and exports ends at a blank line, as in MDX. Like frontmatter, these bytes belong to the document but are not text.
-// An export later in the file is text.
+// moduleEnd returns the end of the imports and exports that start at byte begin of an MDX file. Without imports and
+// exports there, it returns begin. A block of imports and exports ends at a blank line, as in MDX. Like frontmatter,
+// these bytes belong to the document but are not text. An export later in the file is text.
 func moduleEnd(src string, begin int) int {
 	end, inside := begin, false
 	for l := range linesFrom(src, begin) {

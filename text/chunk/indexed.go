@@ -35,8 +35,8 @@ func payloads(text string) (parts []sheaf.Span) {
 	}
 }
 
-// appendRuns appends to parts the long runs of base64 in text[from:to]. It reads the next leastRow bytes backward,
-// until a byte is not base64, and then goes on after this byte. So it skips most bytes.
+// appendRuns appends to parts the long runs of base64 in text[from:to]. It checks the next leastRow bytes from the last
+// to the first. If it finds a byte that is not base64, it goes on after this byte. So it does not read most bytes.
 func appendRuns(parts []sheaf.Span, text string, from, to int) []sheaf.Span {
 	for from+leastRow <= to {
 		i := from + leastRow - 1
@@ -345,7 +345,7 @@ func IndexedText(doc *sheaf.Document, c *sheaf.Chunk, content string) Left {
 	}))
 }
 
-// lineParts returns the parts of text[from:] that are hyphens at the ends of code lines or inline marks, in order.
+// lineParts returns the ranges of inline marks in text[from:], and of hyphens at the ends of code lines, in order.
 // Unlike hyphens in prose, hyphens in code split no word.
 func lineParts(text string, from int, kind Kind) (parts []sheaf.Span) {
 	var marks []sheaf.Span

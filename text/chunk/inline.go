@@ -48,8 +48,8 @@ func Entity(s string) (text string, size int) {
 	}
 	name := s[1:end]
 	if name[0] != '#' {
-		// Package html also knows entities without a semicolon, which Markdown does not: then the
-		// semicolon is left over.
+		// Package html also decodes entities that have no semicolon in HTML. Markdown has no such entities. In this case,
+		// the result ends with the semicolon.
 		if decoded := html.UnescapeString(s[:end+1]); !strings.HasPrefix(decoded, "&") || name == "amp" || name == "AMP" {
 			if !strings.HasSuffix(decoded, ";") || name == "semi" {
 				return decoded, end + 1
@@ -456,8 +456,8 @@ func readDefinition(text string) (label, target string, size int) {
 		return "", "", 0
 	}
 	target = unescape(target)
-	// White space must precede the title, and nothing may follow it on its line. Otherwise the
-	// definition has no title if the target ends its line.
+	// White space must precede the title, and nothing may follow the title on its line. Otherwise this is a definition
+	// without a title, but only if the target ends its line.
 	if at := skipSpace(text, pos); at > pos {
 		if after := skipTitle(text, at); after >= 0 {
 			if eol := strings.IndexByte(text[after:], '\n'); eol >= 0 && blank(text[after:after+eol]) {

@@ -117,8 +117,8 @@ func plainLinkText(s string) string {
 	return plainText(joinLines(firstBytes(s, maxLinkText), "\n"), nil)
 }
 
-// tagAt adds the tag at byte i, if there is one by Obsidian's rule, and returns the byte after it. White space or
-// nothing comes before the tag. A tag has letters, digits, _ - and /, and at least one character that is not a digit.
+// tagAt adds the tag at byte i, if there is one by Obsidian's rule. It returns the byte from which the finder goes on.
+// White space or nothing comes before the tag. A tag has letters, digits, _ - and /, and not only digits and slashes.
 func (f *finder) tagAt(i int) int {
 	t := f.text
 	if i > 0 {
@@ -459,7 +459,7 @@ func BlockLines(content, name string) (first, last int, ok bool) {
 // blockAround returns the first and the last row of the block whose name is at the end of rows[row].
 func blockAround(rows []string, row int) (from, to int) {
 	from, to = row, row
-	if strings.LastIndexByte(strings.TrimLeft(rows[row], " \t>"), '^') == 0 { // it names the block above
+	if strings.LastIndexByte(strings.TrimLeft(rows[row], " \t>"), '^') == 0 { // a name alone means the block above
 		for from > 0 && blank(strings.Trim(rows[from-1], ">")) {
 			from--
 		}

@@ -114,7 +114,7 @@ func inWord(r rune) bool {
 type parser struct {
 	o          Options
 	properties map[string]bool // by their folded names
-	skipped    map[string]bool // could not be looked up
+	skipped    map[string]bool // folded names that could not be looked up
 	tokens     []token
 	at         int
 	mixed      bool                // the query has small letters, so NOT and AND may be meant as marks

@@ -15,13 +15,13 @@ type inversion struct {
 	part *flushPart
 	// counts says how often each sorted term occurs: counts[field].Items[term].
 	counts []offheap.List[uint32]
-	// places has a number for each term: its range, shifted left by termBits, plus its place in the range.
+	// places has a number for each term: the range's number, shifted left by termBits, plus the place in the range.
 	places offheap.List[uint32]
 
 	first int // number of the first range that is made
 	// begins and ends are the bounds of ranges in rangeOccurrences. The indices are [field][number of the range - first].
 	begins, ends     [][]uint32
-	rangeOccurrences []offheap.List[postings.Occurrence] // [field]; the upper bits are the number within the range
+	rangeOccurrences []offheap.List[postings.Occurrence] // by field; the upper bits number the terms of a range
 }
 
 // indexRange has the indexes i of sorted terms with from <= i < to.

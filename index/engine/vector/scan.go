@@ -51,7 +51,7 @@ type scanner struct {
 	counter            // used by limit
 	sampled counter    // some estimates of the current range
 	list    []survivor // survivors in their order, or compared rows
-	lost    int32      // no row that limit dropped has a better estimate
+	lost    int32      // each row that limit dropped has this estimate or a lower one
 	index   []uint32   // rows to compare
 	out     [blockRows]int32
 	scales  [blockRows]float32
@@ -292,14 +292,14 @@ func (c *scanner) takeStretch(s *Set, q *query, job *scanJob, found *nearest, at
 func (c *scanner) sample(s *Set, allowed []uint64, at, rows int) {
 	filter := allowed != nil && !s.single()
 	for from := 0; from < rows; from += countedEvery {
-		i := from + int(uint32(from/countedEvery)*0x9e3779b1>>countedShift) // no row waits after the last one
+		i := from + int(uint32(from/countedEvery)*0x9e3779b1>>countedShift) // i may be after the last row, where no row waits
 		if c.waiting[i/GroupRows]>>(i%GroupRows)&1 != 0 && (!filter || has(allowed, s.Owner(at+i))) {
 			c.sampled.add(c.estimates[i])
 		}
 	}
 }
 
-// choose moves waiting rows of a stretch to c.index, if they are allowed and their estimate is at least low.
+// choose moves rows of a stretch to c.index, if they wait and are allowed, with estimates of at least low.
 func (c *scanner) choose(s *Set, allowed []uint64, at int, low int32) {
 	kernels[0].above(c.chosen, c.estimates, nextLower(low))
 	index, n := c.index[:cap(c.index)], 0
@@ -364,7 +364,7 @@ func (s *Set) anyAllowed(allowed []uint64, from, to int) bool {
 type counter struct {
 	counts  []uint32 // lowest possible estimate first
 	highest int      // the highest counted estimate, as an index
-	every   int      // one of this many is counted
+	every   int      // add gets one of this many estimates
 }
 
 func (c *counter) reset(padded, every int) {

@@ -131,7 +131,7 @@ func (s *Set) Search(ctx context.Context, dst []Neighbor, v []float32, allowed [
 	if left == 0 {
 		return dst, ctx.Err()
 	}
-	// A near passage of an unwanted chunk would have survived too, so its other passages are skipped.
+	// A chunk whose compared rows are below the threshold is dropped. A row above the threshold would have survived too.
 	w.nearest.floor, w.nearest.floored = o.Threshold, o.Bounded && !math.IsInf(o.Threshold, -1)
 	// If a chunk has many passages, too few chunks may survive. Then more rows must survive.
 	for expected, depth := s.survivors(k, o); depth > 0 && left > 2*expected+s.Count/sparseShare; expected,
@@ -161,7 +161,7 @@ const sparseShare = 40
 const exactRows = 4 << 10
 
 // depthMargin times the expected number of rows is the largest number of rows that may survive the first step. The
-// expected number was measured with vectors of passages, and questions of a few words need more rows.
+// expected number was measured with vectors of passages, but short questions need more rows.
 const depthMargin = 4
 
 // survivors returns the expected number of rows that survive the first step, and the largest allowed number. If a

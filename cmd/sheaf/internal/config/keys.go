@@ -26,7 +26,7 @@ type Values struct {
 	Answers
 	Engine
 	Display
-	Chunk   chunk.Options // without the tokens of windows
+	Chunk   chunk.Options // Window.Tokens is not set, because it depends on the model
 	Store   Store
 	DataDir string
 }
@@ -195,7 +195,7 @@ type Key struct {
 	harmless func(value, dir string) bool
 }
 
-// These are reasons why a value in a stranger's file needs approval. Using a model may cost money.
+// These are reasons why a value in a stranger's file needs approval; a chosen model may cost money.
 const (
 	choosesModel = "it chooses what your endpoint is asked for"
 	namesOutside = "it names a path outside the folder"
@@ -376,7 +376,7 @@ func Names() []string {
 // sheaf.ErrInvalid, and the error names the most similar key.
 func Lookup(name string) (*Key, error) { return lookup("", name) }
 
-// lookup is like Lookup. Its error begins with place, where the name was found.
+// lookup is like Lookup. Its error begins with place, which says where the user wrote the name.
 func lookup(place, name string) (*Key, error) {
 	if name == embedderGroup {
 		name = embedderKey

@@ -409,8 +409,8 @@ func decodeLegacy(data []byte, first int, apart bool) (text []byte, name string)
 	return text, fit.name
 }
 
-// isCommon reports whether at least nine of ten characters beyond ASCII begin with a byte in ranges. ranges has the
-// first and last byte of one range, then of another.
+// isCommon reports whether at least nine of ten characters beyond ASCII begin with a byte in ranges. ranges has four
+// bytes: the first and the last byte of each of two ranges.
 func isCommon(sample []byte, ranges string) bool {
 	common, all := 0, 0
 	for i := 0; i < len(sample); i++ {

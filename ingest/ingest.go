@@ -164,9 +164,9 @@ func (o *Options) prepare() error {
 	return nil
 }
 
-// Scan returns what Run would do, without doing it. Scan compares sizes and times and reads a file only when these
-// leave doubt. So a file with a new time and the same content counts as changed. A document that a stopped run left in
-// the store, and whose file is gone, counts as removed.
+// Scan returns what Run would do, without doing it. Scan compares sizes and times. It reads a file only if size and
+// time do not show what Run would do. So a file with a new time and the same content counts as changed. A document that
+// a stopped run left in the store, and whose file is gone, counts as removed.
 func Scan(ctx context.Context, o Options) (*Report, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
@@ -233,7 +233,7 @@ func (o *Options) scanItems(l *worklist) error {
 func (r *runner) skipsAgain(it *item, s catalog.Skip) bool {
 	c, err := it.content()
 	if err != nil {
-		return skipOf(err).Reason == s.Reason // every run tries it again; it does not wait
+		return skipOf(err).Reason == s.Reason // every run tries the file again, so the file does not wait
 	}
 	_, _, reason := r.cut(it, &c)
 	return reason == s.Reason

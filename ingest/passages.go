@@ -319,8 +319,8 @@ func (o *Options) withoutLists(c *sheaf.Chunk, body string) (left, words string)
 	return kept.String(), listed.String()
 }
 
-// share reports whether many links share a content word that no title has. Many means at least three, and three
-// quarters of all links.
+// share reports whether many links share a content word that no title has. Many means at least three links, and at
+// least three quarters of all links.
 func (o *Options) share(links, titles []string) bool {
 	enough := func(n int) bool { return n >= 3 && n*4 >= len(links)*3 }
 	in, last := map[string]int{}, map[string]int{} // by term: how many links have it, and which link had it last

@@ -32,7 +32,7 @@ var errEmptying = fmt.Errorf("%w: the store still holds its earlier content", Er
 
 // emptyingWait is the longest time that awaitEmptied waits for another process to empty the store. emptyingStep is the
 // time between two checks. A second is enough, because a process that rebuilds an index empties the store at once. If
-// the store is not empty after that time, this process has probably ended too early.
+// the store is not empty after that time, the other process has probably ended too early.
 const (
 	emptyingWait = time.Second
 	emptyingStep = 20 * time.Millisecond

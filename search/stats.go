@@ -251,8 +251,8 @@ func textsOf(text string, tokens []analysis.Token) []string {
 	return words
 }
 
-// everyField lists all fields with weight 1. With BM25F, a word has one frequency for all these fields. So stores can
-// count it without reading its postings.
+// everyField lists all fields with weight 1. With BM25F, a word has one frequency for all these fields. So stores know
+// the number of its chunks without reading its postings.
 var everyField = func() []store.FieldWeight {
 	fields := make([]store.FieldWeight, len(sheaf.Fields))
 	for i, name := range sheaf.Fields {

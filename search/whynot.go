@@ -26,8 +26,8 @@ type Absence struct {
 	Warnings []string `json:"-"`
 }
 
-// WhyNot explains why id is not among the results of q: branches without it, or the stage that dropped it. It returns
-// sheaf.ErrNotFound when id does not exist.
+// WhyNot explains why id is not among the results of q. It names the branches that did not find id, or the stage that
+// dropped id. If id does not exist, it returns sheaf.ErrNotFound.
 func (s *Searcher) WhyNot(
 	ctx context.Context, q sheaf.Query, p *profile.Profile, opt Options, id sheaf.ID,
 ) (*Absence, error) {

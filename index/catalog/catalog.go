@@ -268,8 +268,8 @@ func (c *Catalog) headless() bool {
 	})
 }
 
-// begin returns the number of the current generation. If the catalog has none yet, begin publishes an empty
-// generation, so that a manifest exists before any segment. Without it, segments would look like damage after a crash.
+// begin returns the number of the current generation. If the catalog has none yet, begin publishes an empty generation,
+// so that a manifest exists before any segment. Without a manifest, segments would look like damage after a crash.
 func (c *Catalog) begin(view *View) (generation uint64, err error) {
 	if view.Generation() > 0 {
 		return view.Generation(), nil

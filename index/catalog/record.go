@@ -212,8 +212,8 @@ func plainSlug(title string) string {
 	return string(to)
 }
 
-// decodeRecord fills r from b. The caller has set the ID, Tree and Path of the document. It reports
-// whether the bytes are a valid record. Strings of the record share the memory of b.
+// decodeRecord fills r from b. The caller has set the ID, Tree and Path of the document. decodeRecord reports whether
+// the bytes are a valid record. Strings of the record share the memory of b.
 func decodeRecord(b []byte, r *Record) bool {
 	d := &decoder{b: b}
 	decodeAbove(d, r)

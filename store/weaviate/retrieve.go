@@ -315,9 +315,9 @@ func (s *Store) complete(ctx context.Context, a growingRequest, pages []page, sc
 
 // firstHits returns the first limit hits, and perhaps more. It repeats the request with more hits, up to MaxLimit,
 // until no other hit can be among the first. One request is not enough, because equal scores have no fixed order and
-// chunks have several passages. Also, a loose filter lets too many chunks pass. firstHits fails with
-// sheaf.ErrUnsupported if MaxLimit hits do not give limit chunks. A request by vector is first repeated without the
-// chunks found so far.
+// chunks have several passages. Also, a loose filter lets too many chunks pass. If MaxLimit hits do not give limit
+// chunks, firstHits fails with sheaf.ErrUnsupported. Before it fails, it repeats a request by vector without the chunks
+// found so far.
 func (s *Store) firstHits(ctx context.Context, a growingRequest, limit int) (sheaf.Ranking, error) {
 	if len(a.lists) > 0 {
 		return s.joinLists(ctx, a)

@@ -134,7 +134,7 @@ func (a *Analyzer) FuzzyPieces(text string) []Piece {
 }
 
 // pieces returns the raw words of text, cut at hyphens, because the dictionary seldom has words with hyphens. The
-// function exact decides whether a piece is exact. Its argument last is true for the last piece. pieces folds the
+// function exact decides whether a piece is exact; its argument last is true for the last piece. pieces folds the
 // pieces that are not exact.
 func (a *Analyzer) pieces(text string, exact func(piece string, last bool) bool) (out []Piece) {
 	a.Words(text, func(start, end int) bool {

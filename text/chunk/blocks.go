@@ -160,7 +160,7 @@ func (s *scanner) line(l line) {
 // startsBlock has the bytes with which a block other than a paragraph can begin.
 var startsBlock = bytesOf(">#`~<-_*+$0123456789")
 
-// mayUnderline has the bytes with which a line below a heading's text, or below a table's heading row, can begin.
+// mayUnderline has the bytes that can begin a line below a heading's text or below a table's heading row.
 var mayUnderline = bytesOf("=-|:")
 
 // matchContainers consumes the marks of the open containers (quotes, list items) to which the line belongs. It returns

@@ -470,7 +470,7 @@ type profileCache struct {
 // loadedProfile is a profile that was read from a file.
 type loadedProfile struct {
 	profile  *profile.Profile
-	plan     *profile.Plan // for one request; nil in the cache
+	plan     *profile.Plan // in the cache: for a request without parameters and with the default window
 	loadedAt time.Time
 }
 
@@ -505,7 +505,11 @@ func (c *Collection) load(name string) (loadedProfile, error) {
 	if err != nil {
 		return loadedProfile{}, profile.WithoutFolders(err)
 	}
-	plan, err := p.Plan(usualLimit(p, nil), nil)
+	most, err := p.MostWanted(nil)
+	if err != nil {
+		return loadedProfile{}, err
+	}
+	plan, err := p.Plan(min(max(DefaultWindow, usualLimit(p, nil)), most), nil)
 	if err != nil {
 		return loadedProfile{}, err
 	}
@@ -519,7 +523,7 @@ func (c *Collection) load(name string) (loadedProfile, error) {
 	if cache.loaded == nil || len(cache.loaded) >= 64 {
 		cache.loaded = map[string]loadedProfile{}
 	}
-	loaded := loadedProfile{profile: p, loadedAt: time.Now()}
+	loaded := loadedProfile{profile: p, plan: plan, loadedAt: time.Now()}
 	cache.loaded[name] = loaded
 	return loaded, nil
 }

@@ -55,15 +55,6 @@ func (g *guard) Chunks(ctx context.Context) int {
 	return n
 }
 
-// searchBackend returns the guard as a store for searches. If the store cannot count, the result has no methods that
-// count, and the search works without counts.
-func (g *guard) searchBackend() store.Backend {
-	if _, ok := g.store.(store.Counter); ok {
-		return g
-	}
-	return plainGuard{g, g, g}
-}
-
 // plainGuard is a guard without the methods that count, for stores that cannot count.
 type plainGuard struct {
 	store.Backend
@@ -176,7 +167,11 @@ func (g *guard) CountAll(ctx context.Context, reqs []store.Request) ([]int, erro
 	var bound []store.Request
 	for i := range reqs {
 		known := false
-		if cached[i] = repeats(&reqs[i]); cached[i] {
+		req := &reqs[i]
+		// A request that searches all fields without a filter repeats: every snippet of an answer needs the same counts as
+		// the search.
+		if cached[i] = req.Filter == nil && req.Within == nil && req.Text != nil &&
+			req.Text.Combine == store.CombineBM25F && len(req.Text.Fields) == len(sheaf.Fields); cached[i] {
 			keys[i] = keyOf(g.at, g.visibleTo, reqs[i].Text.Query, reqs[i].Text.Fields)
 			out[i], known = g.counts.Get(keys[i])
 		}
@@ -203,16 +198,8 @@ func (g *guard) CountAll(ctx context.Context, reqs []store.Request) ([]int, erro
 	return out, nil
 }
 
-// maxCounts limits the cached counts of visible chunks that contain a word. They are cached because every snippet of an
-// answer needs the same counts as the search.
+// maxCounts limits the cached counts of visible chunks that contain a word.
 const maxCounts = 20_000
-
-// repeats reports whether to cache the count of a request. The result is true if the request searches all fields
-// without a filter.
-func repeats(req *store.Request) bool {
-	return req.Filter == nil && req.Within == nil && req.Text != nil && req.Text.Combine == store.CombineBM25F &&
-		len(req.Text.Fields) == len(sheaf.Fields)
-}
 
 func (g *guard) Matches() bool { return store.Matches(g.store) }
 

@@ -10,7 +10,6 @@ import (
 
 	"sheaf"
 	"sheaf/collection/access"
-	"sheaf/internal/fold"
 	"sheaf/internal/wording"
 	"sheaf/profile"
 	"sheaf/search"
@@ -106,11 +105,18 @@ func (q *SearchRequest) normalize(p *profile.Profile, local bool) error {
 	if q.Explain {
 		q.Window = min(q.Window, MaxExplained)
 	}
-	if err := validSort(q.Sort); err != nil {
-		return err
+	column := strings.TrimPrefix(q.Sort, "-")
+	if q.Sort != "" && !slices.Contains(orderColumns, column) && !isProperty(column) {
+		return fieldError("sort", "%q: must be one of %s or prop.NAME, with a dash before it for the largest first",
+			q.Sort, strings.Join(orderColumns, ", "))
 	}
-	if err := validFacets(q.Facets); err != nil {
-		return err
+	for i, name := range q.Facets {
+		if !slices.Contains(facetColumns, name) && !isProperty(name) {
+			return fieldError("facets", "%q: must be one of %s or prop.NAME", name, strings.Join(facetColumns, ", "))
+		}
+		if slices.Contains(q.Facets[:i], name) {
+			return fieldError("facets", "%q appears twice", name)
+		}
 	}
 	most, err := p.MostWanted(q.Parameters) // the maximum number of results on all pages
 	q.Window = min(q.Window, most)
@@ -191,8 +197,10 @@ func (r *Reader) prepare(ctx context.Context, q *SearchRequest) (sheaf.Query, lo
 	if err := q.normalize(p.profile, local); err != nil {
 		return sheaf.Query{}, p, err
 	}
-	if p.plan, err = p.profile.Plan(q.Window, q.Parameters); err != nil {
-		return sheaf.Query{}, p, inParameters(err)
+	if p.plan.Limit != q.Window || len(q.Parameters) > 0 {
+		if p.plan, err = p.profile.Plan(q.Window, q.Parameters); err != nil {
+			return sheaf.Query{}, p, inParameters(err)
+		}
 	}
 	var parsed sheaf.Query
 	if q.like != nil {
@@ -239,45 +247,6 @@ var (
 )
 
 func isProperty(name string) bool { return strings.HasPrefix(name, "prop.") && name != "prop." }
-
-func validFacets(names []string) error {
-	for i, name := range names {
-		if !slices.Contains(facetColumns, name) && !isProperty(name) {
-			return fieldError("facets", "%q: must be one of %s or prop.NAME", name, strings.Join(facetColumns, ", "))
-		}
-		if slices.Contains(names[:i], name) {
-			return fieldError("facets", "%q appears twice", name)
-		}
-	}
-	return nil
-}
-
-func validSort(name string) error {
-	column := strings.TrimPrefix(name, "-")
-	if name == "" || slices.Contains(orderColumns, column) || isProperty(column) {
-		return nil
-	}
-	return fieldError("sort", "%q: must be one of %s or prop.NAME, with a dash before it for the largest first",
-		name, strings.Join(orderColumns, ", "))
-}
-
-// order parses the name of a column to sort by. A dash before it sorts the largest first. For "", order returns nil.
-func order(name string) *store.Order {
-	if name == "" {
-		return nil
-	}
-	column, descending := strings.CutPrefix(name, "-")
-	return &store.Order{Column: fold.Text(column), Descending: descending}
-}
-
-// columnsOf returns the store's names for the columns in Facets.
-func columnsOf(names []string) []string {
-	columns := make([]string, len(names))
-	for i, name := range names {
-		columns[i] = fold.Text(name)
-	}
-	return columns
-}
 
 // shownFacets renames the columns in the store's counts to the names that the caller used.
 func shownFacets(names []string, counted []store.Facet) map[string][]Facet {

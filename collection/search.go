@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"sheaf"
 	"sheaf/internal/arena"
+	"sheaf/internal/fold"
 	"sheaf/profile"
 	"sheaf/search"
 	"sheaf/store"
@@ -100,8 +102,13 @@ func (r *Reader) key(
 }
 
 func (r *Reader) options(q *SearchRequest, p loadedProfile) search.Options {
-	o := search.Options{Parameters: q.Parameters, Plan: p.plan, Terms: q.Terms, Explain: q.Explain,
-		Facets: columnsOf(q.Facets), Count: q.Count, Order: order(q.Sort)}
+	o := search.Options{Parameters: q.Parameters, Plan: p.plan, Terms: q.Terms, Explain: q.Explain, Count: q.Count}
+	for _, name := range q.Facets {
+		o.Facets = append(o.Facets, fold.Text(name))
+	}
+	if column, descending := strings.CutPrefix(q.Sort, "-"); column != "" {
+		o.Order = &store.Order{Column: fold.Text(column), Descending: descending}
+	}
 	if local := r.c.o.Local; local != nil {
 		o.Scope = local.Scope
 	}
@@ -113,9 +120,17 @@ func (r *Reader) options(q *SearchRequest, p loadedProfile) search.Options {
 func (r *Reader) newAnswer(
 	key answerKey, q *SearchRequest, parsed sheaf.Query, result *search.Result,
 ) (*answer, error) {
-	docs, err := documentsOf(result)
-	if err != nil {
-		return nil, err
+	var docs documents // nil: the documents of the catalog
+	if result.Scanned != nil && len(result.Hits) > 0 {
+		ids := make([]sheaf.ID, len(result.Hits))
+		for i := range result.Hits {
+			ids[i] = result.Hits[i].Doc
+		}
+		view, err := result.Scanned.Catalog(ids...)
+		if err != nil {
+			return nil, err
+		}
+		docs = scannedFiles{view}
 	}
 	request, own := *q, *result
 	request.like, parsed.Text = nil, ""
@@ -199,9 +214,12 @@ func (r *Reader) page(ctx context.Context, a *answer, from, limit int, steps []s
 func (r *Reader) Searcher(ctx context.Context) *search.Searcher {
 	o := &r.c.o
 	s := &search.Searcher{
-		Backend: r.guard.searchBackend(), Store: o.Store, Shared: o.Distant && r.guard.filter == nil, Facts: r.guard,
+		Backend: r.guard, Store: o.Store, Shared: o.Distant && r.guard.filter == nil, Facts: r.guard,
 		Embed: o.Embed, Analyzer: o.Analyzer, Confidence: o.Confidence, Now: r.c.now,
 		Text: search.TextOf(r.guard, r.guard.text),
+	}
+	if _, counts := r.guard.store.(store.Counter); !counts { // the search works without counts
+		s.Backend = plainGuard{r.guard, r.guard, r.guard}
 	}
 	if embed := r.c.o.Embed; embed != nil && r.c.o.Model == nil {
 		s.Embed = func(ctx context.Context, texts []string) ([][]float32, error) {

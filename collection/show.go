@@ -50,7 +50,8 @@ func (r *Reader) Words(ctx context.Context, query, text string) [][]string {
 	return h.Words(looking, text, maxShownWords)
 }
 
-// show returns result number i. It returns false if the result is now hidden, or if the document of the result is gone.
+// show returns result number i in the form that callers get. It returns false if the result is now hidden, or if the
+// document of the result is gone.
 func (s *pageMaker) show(i int) (*Result, bool) {
 	a := s.answer
 	hit := &a.result.Hits[i]
@@ -65,11 +66,36 @@ func (s *pageMaker) show(i int) (*Result, bool) {
 	if doc == nil && hit.Doc != "" {
 		return nil, false
 	}
-	shown := s.result(docs, hit)
-	if !a.request.Plain {
-		s.cutSnippet(docs, doc, hit, shown)
+	out := &Result{
+		Rank: hit.Rank, ID: hit.ID, Doc: hit.Doc, Path: hit.Path, Title: hit.Title, Breadcrumb: hit.Breadcrumb,
+		Hierarchy: orEmpty(hit.Hierarchy), Span: spanOf(hit.Span), Line: 1, Score: Finite(hit.Score),
+		Confidence: hit.Confidence, Level: hit.Level, Matches: []Span{}, Tags: orEmpty(hit.Tags),
+		Legs: make([]Leg, len(hit.Legs)), Explanation: hit.Explanation, File: s.file(hit.Doc.Tree(), hit.Path),
+		Scanned: a.documents != nil,
 	}
-	return shown, true
+	out.Summary = search.Summary(hit.Explanation, s.c.o.Analyzer, a.request.Text, doc)
+	for i, leg := range hit.Legs {
+		out.Legs[i].Score = Finite(leg.Score)
+		if names := a.result.Legs; i < len(names) {
+			out.Legs[i].Branch = names[i]
+		}
+		if leg.Rank > 0 {
+			out.Legs[i].Rank = &leg.Rank
+		}
+	}
+	for _, c := range hit.Constituents {
+		out.Constituents = append(out.Constituents, Constituent{c.ID, c.Title, spanOf(c.Span), Finite(c.Score)})
+	}
+	if a.scanned != nil {
+		out.Signals = search.SignalsOf(hit)
+	}
+	if d, ok := docs.Date(hit.Doc); ok && d.Source != 0 {
+		out.Date = &d.Time
+	}
+	if !a.request.Plain {
+		s.cutSnippet(docs, doc, hit, out)
+	}
+	return out, true
 }
 
 // textOf is the text of a document, or the error that reading it gave.
@@ -85,37 +111,6 @@ func (s *pageMaker) text(docs documents, doc sheaf.ID) ([]byte, error) {
 		s.texts[doc] = t
 	}
 	return t.content, t.err
-}
-
-// result returns a hit in the form that callers get, without its snippet.
-func (s *pageMaker) result(docs documents, hit *search.Hit) *Result {
-	out := &Result{
-		Rank: hit.Rank, ID: hit.ID, Doc: hit.Doc, Path: hit.Path, Title: hit.Title, Breadcrumb: hit.Breadcrumb,
-		Hierarchy: orEmpty(hit.Hierarchy), Span: spanOf(hit.Span), Line: 1, Score: Finite(hit.Score),
-		Confidence: hit.Confidence, Level: hit.Level, Matches: []Span{}, Tags: orEmpty(hit.Tags),
-		Legs: make([]Leg, len(hit.Legs)), Explanation: hit.Explanation, File: s.file(hit.Doc.Tree(), hit.Path),
-		Scanned: s.answer.documents != nil,
-	}
-	out.Summary = search.Summary(hit.Explanation, s.c.o.Analyzer, s.answer.request.Text, docs.SharedDocument(hit.Doc))
-	for i, leg := range hit.Legs {
-		out.Legs[i].Score = Finite(leg.Score)
-		if names := s.answer.result.Legs; i < len(names) {
-			out.Legs[i].Branch = names[i]
-		}
-		if leg.Rank > 0 {
-			out.Legs[i].Rank = &leg.Rank
-		}
-	}
-	for _, c := range hit.Constituents {
-		out.Constituents = append(out.Constituents, Constituent{c.ID, c.Title, spanOf(c.Span), Finite(c.Score)})
-	}
-	if s.answer.scanned != nil {
-		out.Signals = search.SignalsOf(hit)
-	}
-	if d, ok := docs.Date(hit.Doc); ok && d.Source != 0 {
-		out.Date = &d.Time
-	}
-	return out
 }
 
 // cutSnippet adds a snippet to a result, if the text has not changed since it was indexed. doc is nil if the document
@@ -215,19 +210,3 @@ type documents interface {
 type scannedFiles struct{ *catalog.View }
 
 func (f scannedFiles) text(doc sheaf.ID) ([]byte, error) { return ingest.Shown(f.View, doc) }
-
-// documentsOf returns the documents of scanned results. If the results come from the catalog, it returns nil.
-func documentsOf(result *search.Result) (documents, error) {
-	if result.Scanned == nil || len(result.Hits) == 0 {
-		return nil, nil
-	}
-	docs := make([]sheaf.ID, len(result.Hits))
-	for i := range result.Hits {
-		docs[i] = result.Hits[i].Doc
-	}
-	view, err := result.Scanned.Catalog(docs...)
-	if err != nil {
-		return nil, err
-	}
-	return scannedFiles{view}, nil
-}

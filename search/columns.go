@@ -69,9 +69,6 @@ func (r *run) byColumn(ctx context.Context, plan *profile.Plan) (sheaf.Ranking, 
 }
 
 func (r *run) count(ctx context.Context, plan *profile.Plan) error {
-	if len(r.opt.Facets) == 0 {
-		return nil
-	}
 	faceter, ok := r.searcher.Backend.(store.Faceter)
 	if !ok {
 		return fmt.Errorf("facets: the store cannot count them: %w", sheaf.ErrUnsupported)
@@ -129,12 +126,9 @@ func asWritten(facet, written store.Facet) store.Facet {
 	return out
 }
 
-// countMatches counts the matches of the query if Options.Count is set. All fields get weight 1, because stores count
-// such a request fastest. If the store is unavailable or time runs out, the answer has a warning instead of a number.
+// countMatches counts the matches of the query. All fields get weight 1, because stores count such a request fastest.
+// If the store is unavailable or time runs out, the answer has a warning instead of a number.
 func (r *run) countMatches(ctx context.Context) error {
-	if !r.opt.Count {
-		return nil
-	}
 	n := 0
 	if r.query.Words != nil || r.opt.Order != nil {
 		counter, ok := r.searcher.Backend.(store.Counter)

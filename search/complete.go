@@ -9,45 +9,31 @@ import (
 	"sheaf/store"
 )
 
-// candidates are the distinct hits of several branches. For each hit, they tell which branches found it.
-type candidates struct {
-	ids []sheaf.ID // in the order in which they first appear
-	by  []uint32   // bit b of by[i] says that branch b found ids[i]; a profile has at most 16 branches
-}
-
-func candidatesOf(outcomes []outcome) (all candidates) {
-	places := map[sheaf.ID]int{}
+// candidatesOf returns the distinct hits of all branches, in the order in which they first appear. Bit b of foundBy[id]
+// says that branch b found the hit; a profile has at most 16 branches.
+func candidatesOf(outcomes []outcome) (ids []sheaf.ID, foundBy map[sheaf.ID]uint32) {
+	foundBy = map[sheaf.ID]uint32{}
 	for branch := range outcomes {
 		for i := range outcomes[branch].ranking {
 			id := outcomes[branch].ranking[i].ID
-			at, known := places[id]
-			if !known {
-				at = len(all.ids)
-				places[id] = at
-				all.ids, all.by = append(all.ids, id), append(all.by, 0)
+			if foundBy[id] == 0 {
+				ids = append(ids, id)
 			}
-			all.by[at] |= 1 << branch
+			foundBy[id] |= 1 << branch
 		}
 	}
-	return all
-}
-
-// missingIDs returns the IDs that a branch did not find.
-func (f *candidates) missingIDs(branch int) []sheaf.ID {
-	out := make([]sheaf.ID, 0, len(f.ids))
-	for at, id := range f.ids {
-		if f.by[at]>>branch&1 == 0 {
-			out = append(out, id)
-		}
-	}
-	return out
+	return ids, foundBy
 }
 
 // complete asks each branch to score the hits that only other branches found. In the ranking of the branch, these hits
-// come after the hits that the branch found itself.
-func (r *run) complete(ctx context.Context, outcomes []outcome, all *candidates) error {
+// come after the hits that the branch found itself. For candidates and foundBy, see candidatesOf.
+func (r *run) complete(ctx context.Context, outcomes []outcome, candidates []sheaf.ID,
+	foundBy map[sheaf.ID]uint32) error {
 	faults := make([]error, len(outcomes))
-	store.Together(len(outcomes), func(i int) { faults[i] = r.lookUp(ctx, &outcomes[i], all.missingIDs(i)) })
+	store.Together(len(outcomes), func(i int) {
+		found := func(id sheaf.ID) bool { return foundBy[id]>>i&1 != 0 }
+		faults[i] = r.lookUp(ctx, &outcomes[i], slices.DeleteFunc(slices.Clone(candidates), found))
+	})
 	for i, err := range faults {
 		if canceled(ctx) != nil {
 			return ctx.Err()

@@ -69,12 +69,10 @@ const unseenLimit = 0.5
 // Answerable reports whether a query has an answer, judged by the evidence of its first result. A query in another
 // language than the collection counts as answerable, because its words give too little evidence.
 func (c *Calibration) Answerable(first *Evidence) bool {
-	return !first.lacksNumber() && (first.Foreign || c.Answered.At(first.Features()...) >= c.Least)
-}
-
-// lacksNumber reports whether the numbers that no chunk has make up a large share of the query's idf: see unseenNumber.
-func (e *Evidence) lacksNumber() bool {
-	return e.Numbers > 0 && e.Numbers >= unseenNumber*(1-e.Unseen+e.Numbers)
+	if first.Numbers > 0 && first.Numbers >= unseenNumber*(1-first.Unseen+first.Numbers) {
+		return false
+	}
+	return first.Foreign || c.Answered.At(first.Features()...) >= c.Least
 }
 
 // unanswerableLimit is the largest confidence in a result of a query that is not answerable.
@@ -179,8 +177,7 @@ func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome)
 			}
 		}
 	}
-	if j.unseen > 0 && r.vector != nil && r.searcher.modelWords.foreign != nil &&
-		r.searcher.modelWords.foreign(meaning(r.query)) {
+	if j.unseen > 0 && r.vector != nil && r.searcher.isForeign(meaning(r.query)) {
 		j.unseen, j.foreign = j.numbers, true
 	}
 	r.judged = j

@@ -266,12 +266,9 @@ func firstChars(s string, n int) string {
 	return s
 }
 
-// expand asks the model for other wordings of the query, when the profile wants them. Without a
-// model, or when the model fails, the search uses the original query.
+// expand asks the model for other wordings of the query. Without a model, or when the model fails, the search uses the
+// original query.
 func (r *run) expand(ctx context.Context, plan *profile.Plan) {
-	if plan.Expand == nil || strings.TrimSpace(r.query.Text) == "" {
-		return
-	}
 	if r.result.Expansion != nil { // an earlier run of this search already asked
 		r.noteExpansion()
 		return

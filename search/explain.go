@@ -13,9 +13,6 @@ import (
 // explainLeg adds explanations to the hits of a branch. If the store explains parts of a score, the explanation
 // includes these parts. explainLeg returns an error only when ctx was canceled.
 func (r *run) explainLeg(ctx context.Context, o *outcome) error {
-	if !r.opt.Explain {
-		return nil
-	}
 	ids := make([]sheaf.ID, len(o.ranking))
 	for i := range o.ranking {
 		ids[i] = o.ranking[i].ID

@@ -3,21 +3,7 @@ package search
 import (
 	"context"
 	"errors"
-
-	"sheaf/profile"
-	"sheaf/rank"
 )
-
-// fusion returns the fusion of a phase, with the ideal score of each branch if the fusion needs these scores.
-func (r *run) fusion(ctx context.Context, ph *profile.Phase, outcomes []outcome) (rank.Fusion, error) {
-	scores, ok := ph.Fusion.(rank.Scores)
-	if !ok || scores.Norm != rank.NormShare {
-		return ph.Fusion, nil
-	}
-	var err error
-	scores.Ideals, err = r.ideals(ctx, outcomes)
-	return scores, err
-}
 
 // ideals returns the score of a perfect hit in each branch by words, and 0 for other branches. A perfect hit has every
 // term of the query often, in one field of weight 1. Its score is the sum of the terms' idf. If the branch's best score

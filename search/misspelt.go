@@ -23,12 +23,9 @@ const (
 )
 
 // For each word of the query that no chunk has, misspelt adds a message with similar words to Result.Unmet. It takes
-// longer than most searches, so it runs only if no result is likely to answer the query. It also runs for a query that
-// looks foreign, because a misspelled word may look like a foreign word.
+// longer than most searches.
 func (r *run) misspelt(ctx context.Context) {
-	foreign := r.judged != nil && r.judged.foreign
-	answerable := len(r.result.Hits) > 0 && !foreign && (r.result.Answerable == nil || *r.result.Answerable)
-	if r.query.Words == nil || r.opt.Order != nil || answerable {
+	if r.query.Words == nil || r.opt.Order != nil {
 		return
 	}
 	w, err := r.stats.worth(ctx, r.query.Words)

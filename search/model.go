@@ -15,106 +15,86 @@ import (
 	"sheaf/text/analysis"
 )
 
-// modelWords holds what the model given to SetModel can do with words: weigh them, and tell their language.
-type modelWords struct {
-	// embed works like Searcher.Embed for one text. count returns the number of chunks that each query matches.
-	embed func(ctx context.Context, text string, count counting) ([]float32, error)
-	// foreign reports whether a query has another language than the collection. It is nil if this is unknown.
-	foreign func(text string) bool
-}
-
-// counting returns the number of chunks that each query matches. If the store cannot count, it returns
-// sheaf.ErrUnsupported.
-type counting func(ctx context.Context, queries []sheaf.TextQuery) ([]int, error)
-
 // SetModel makes s search by meaning with e, the model of the store's vectors. If e can weigh words, words with few
 // matches in the store weigh more. If the store cannot count, all words weigh the same, and the answer has a note. a
 // is the analyzer of the store, and chunks is the number of chunks.
 func (s *Searcher) SetModel(e model.Embedder, a *analysis.Analyzer, chunks int) {
-	s.Analyzer = a
-	if reader, ok := e.(model.LanguageReader); ok && a.Language() != "" {
-		english := a.Language() == "en"
-		s.modelWords.foreign = func(text string) bool {
-			is, known := reader.IsEnglish(text)
-			return known && is != english
-		}
-	}
-	embed := func(ctx context.Context, text string, count counting) ([]float32, error) {
-		weigher, ok := e.(model.WeightEmbedder)
-		words := strings.Fields(text)
-		if !ok || len(words) > maxWeighed {
-			return embedPlain(ctx, e, text)
-		}
-		known, queries := make([]string, 0, len(words)), make([]sheaf.TextQuery, 0, len(words))
-		for _, word := range words {
-			if !slices.Contains(known, word) && len(a.QueryTokens(word)) > 0 {
-				known, queries = append(known, word), append(queries, sheaf.Match{Text: word})
-			}
-		}
-		dfs, err := count(ctx, queries)
-		switch {
-		case errors.Is(err, sheaf.ErrUnsupported):
-			return embedPlain(ctx, e, text)
-		case err != nil:
-			return nil, err
-		}
-		return weigher.EmbedWeighted(text, func(word string) float64 {
-			if i := slices.Index(known, word); i >= 0 {
-				return math.Sqrt(IDF(dfs[i], chunks))
-			}
-			return math.Sqrt(math.Ln2) // a word without a term weighs like a word in every second chunk
-		}), nil
-	}
+	s.Analyzer, s.local, s.chunks = a, e, chunks
+	s.language, _ = e.(model.LanguageReader)
 	s.Embed = func(ctx context.Context, texts []string) ([][]float32, error) {
 		vectors, errs := make([][]float32, len(texts)), make([]error, len(texts))
 		store.Together(len(texts), func(i int) {
-			vectors[i], errs[i] = embed(ctx, texts[i], func(ctx context.Context, queries []sheaf.TextQuery) ([]int, error) {
-				return frequencies(ctx, s.Backend, queries)
-			})
+			vectors[i], _, errs[i] = s.embedLocally(ctx, texts[i], &stats{searcher: s})
 		})
 		return vectors, cmp.Or(errs...)
 	}
-	s.modelWords.embed = embed
 }
 
 // SetEmbed makes s turn queries into vectors with embed, which does not weigh words. SetModel replaces embed, so the
 // caller must call SetEmbed after SetModel.
 func (s *Searcher) SetEmbed(embed func(ctx context.Context, texts []string) ([][]float32, error)) {
-	s.Embed, s.modelWords.embed = embed, nil
+	s.Embed, s.local = embed, nil
 }
 
-// embedPlain returns the vector of a text, in which all words weigh the same.
-func embedPlain(ctx context.Context, e model.Embedder, text string) ([]float32, error) {
-	vectors, err := e.Embed(ctx, model.Query, []string{text})
+// embedLocally returns the vector of a text from the model given to SetModel. counted counts the words of the text in
+// the store, if the model can weigh words. alike says that all words weigh the same because the store cannot count.
+func (s *Searcher) embedLocally(ctx context.Context, text string, counted *stats) (
+	v []float32, alike bool, err error) {
+	weigher, weighs := s.local.(model.WeightEmbedder)
+	words := strings.Fields(text)
+	if weighs && len(words) <= maxWeighed {
+		known, queries := make([]string, 0, len(words)), make([]sheaf.TextQuery, 0, len(words))
+		for _, word := range words {
+			if !slices.Contains(known, word) && len(s.Analyzer.QueryTokens(word)) > 0 {
+				known, queries = append(known, word), append(queries, sheaf.Match{Text: word})
+			}
+		}
+		dfs, err := counted.frequencies(ctx, queries)
+		if err == nil {
+			return weigher.EmbedWeighted(text, func(word string) float64 {
+				if i := slices.Index(known, word); i >= 0 {
+					return math.Sqrt(IDF(dfs[i], s.chunks))
+				}
+				return math.Sqrt(math.Ln2) // a word without a term weighs like a word in every second chunk
+			}), false, nil
+		}
+		if alike = errors.Is(err, sheaf.ErrUnsupported); !alike {
+			return nil, false, err
+		}
+	}
+	vectors, err := s.local.Embed(ctx, model.Query, []string{text})
 	if err != nil {
-		return nil, err
+		return nil, alike, err
 	}
 	if len(vectors) != 1 {
-		return nil, fmt.Errorf("model %s gave %d vectors for one text", e.Model(), len(vectors))
+		return nil, alike, fmt.Errorf("model %s gave %d vectors for one text", s.local.Model(), len(vectors))
 	}
-	if n := len(vectors[0]); n != 0 && n != e.Dims() {
-		return nil, fmt.Errorf("model %s gave a vector of %d dimensions, not %d", e.Model(), n, e.Dims())
+	if n := len(vectors[0]); n != 0 && n != s.local.Dims() {
+		return nil, alike, fmt.Errorf("model %s gave a vector of %d dimensions, not %d", s.local.Model(), n, s.local.Dims())
 	}
-	return vectors[0], nil
+	return vectors[0], alike, nil
+}
+
+// isForeign reports whether the model knows that a text has another language than the collection.
+func (s *Searcher) isForeign(text string) bool {
+	if s.language == nil || s.Analyzer.Language() == "" {
+		return false
+	}
+	english, known := s.language.IsEnglish(text)
+	return known && english != (s.Analyzer.Language() == "en")
 }
 
 // queryVector returns the vector of a query, or nil if all its numbers are zero. If the model could weigh words but the
 // store cannot count them, it adds a note.
 func (r *run) queryVector(ctx context.Context, text string) ([]float32, error) {
-	embed := r.searcher.modelWords.embed
-	if embed == nil {
+	if r.searcher.local == nil {
 		vectors, err := r.searcher.vectorsOf(ctx, []string{text})
 		if err != nil {
 			return nil, err
 		}
 		return vectors[0], nil
 	}
-	alike := false // all words weigh the same
-	v, err := embed(ctx, text, func(ctx context.Context, queries []sheaf.TextQuery) ([]int, error) {
-		counts, err := r.stats.frequencies(ctx, queries)
-		alike = errors.Is(err, sheaf.ErrUnsupported)
-		return counts, err
-	})
+	v, alike, err := r.searcher.embedLocally(ctx, text, &r.stats)
 	if err != nil {
 		return nil, err
 	}

@@ -43,23 +43,17 @@ func requirement(condition sheaf.TextQuery) store.TextRequest {
 	return store.TextRequest{Query: condition, Fields: everyField, K1: store.DefaultK1, B: store.DefaultB}
 }
 
-// bind restricts a vector request to chunks that match the required part of words: see the function required. Without a
-// vector, without a required part, or if the store cannot do this, bind returns false and changes nothing. The caller
-// must then filter hits by vector with the function matching.
-func bind(req *store.Request, st store.Backend, words sheaf.TextQuery) bool {
-	condition := required(words)
-	if req.Vector == nil || condition == nil || !store.Matches(st) {
-		return false
-	}
-	text, vector := requirement(condition), *req.Vector
-	vector.Matching = &text
-	req.Vector = &vector
-	return true
+// bounds returns a copy of a vector request that finds only chunks that match a condition. If the store cannot do this,
+// filter the hits with the function matching.
+func bounds(vector *store.VectorRequest, condition sheaf.TextQuery) *store.VectorRequest {
+	text, bounded := requirement(condition), *vector
+	bounded.Matching = &text
+	return &bounded
 }
 
-// matching returns the hits that match the required part of words: see the function required.
-func matching(ctx context.Context, st store.Backend, hits sheaf.Ranking, words sheaf.TextQuery) (sheaf.Ranking, error) {
-	condition := required(words)
+// matching returns the hits that match a condition. If the condition is nil, it returns all hits.
+func matching(ctx context.Context, st store.Backend, hits sheaf.Ranking, condition sheaf.TextQuery) (
+	sheaf.Ranking, error) {
 	if condition == nil || len(hits) == 0 {
 		return hits, nil
 	}

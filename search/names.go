@@ -45,7 +45,12 @@ type nameMatcher struct {
 // match compares a name with the query. For NameMatch.Said, only content words of the name count; if the name has none,
 // all its words count.
 func (m *nameMatcher) match(name string) rank.NameMatch {
-	if m.lacksAll(name) { // true for many names
+	lacksAll := true // a quick check: many names have no word of the query
+	m.screen.Words(name, func(int, int) bool {
+		lacksAll = false
+		return false
+	})
+	if lacksAll {
 		return rank.NameMatch{}
 	}
 	if known, ok := m.known[name]; ok { // many sections have the same heading
@@ -83,15 +88,4 @@ func (m *nameMatcher) match(name string) rank.NameMatch {
 	}
 	m.known[name] = rank.NameMatch{Asked: min(1, asked/m.sum), Said: float64(contentSaid) / float64(content)}
 	return m.known[name]
-}
-
-// lacksAll reports whether no word of a name has a term of the query. If a quick check cannot tell, the result is
-// false.
-func (m *nameMatcher) lacksAll(name string) bool {
-	lacks := true
-	m.screen.Words(name, func(int, int) bool {
-		lacks = false
-		return false
-	})
-	return lacks
 }

@@ -82,7 +82,14 @@ func (r *run) pairs(w *idfWorth) []pair {
 			}
 		}
 	}
-	for _, text := range wordings(r.query.Words) {
+	for part := range sheaf.Wanted(r.query.Words) {
+		text := ""
+		switch part := part.(type) {
+		case sheaf.Match:
+			text = part.Text
+		case sheaf.Phrase:
+			text = part.Text
+		}
 		add(text, r.searcher.Analyzer.PhraseTokens(text))
 		r.searcher.Analyzer.Words(text, func(start, end int) bool { // the parts of a compound are pairs, too
 			add(text[start:end], r.searcher.Analyzer.QueryTokens(text[start:end]))
@@ -145,17 +152,4 @@ func (r *run) findPairs(ctx context.Context, pairs []pair, chunks []sheaf.ID) ([
 		}
 	}
 	return found, nil
-}
-
-// wordings returns the texts of a query whose neighboring words are pairs to look for. Phrases are such texts, too.
-func wordings(q sheaf.TextQuery) (texts []string) {
-	for part := range sheaf.Wanted(q) {
-		switch part := part.(type) {
-		case sheaf.Match:
-			texts = append(texts, part.Text)
-		case sheaf.Phrase:
-			texts = append(texts, part.Text)
-		}
-	}
-	return texts
 }

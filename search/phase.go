@@ -37,27 +37,17 @@ func (r *run) phase(ctx context.Context, ph *profile.Phase, at lane, within []sh
 	if err != nil || len(outcomes) == 0 {
 		return nil, err
 	}
-	counted := r.countAhead(ctx, ph)
-	store.Together(len(outcomes), func(i int) { outcomes[i].retrieve(ctx, r.searcher.Backend, r.query.Words) })
-	counted()
-	if canceled(ctx) != nil {
-		return nil, ctx.Err()
-	}
-	if outcomes, err = r.survivors(outcomes, at); err != nil {
+	if outcomes, err = r.retrieve(ctx, ph, outcomes, at); err != nil {
 		return nil, err
 	}
-	r.result.More = r.result.More || slices.ContainsFunc(outcomes, func(o outcome) bool { return o.full })
 	if within == nil { // otherwise the first phase checked them
 		for i := range outcomes {
 			outcomes[i].ranking = r.dropUnknown(outcomes[i].ranking)
 		}
 	}
-	var all candidates
-	if ph.Complete || !at.first {
-		all = candidatesOf(outcomes)
-	}
+	candidates, foundBy := candidatesOf(outcomes)
 	if !at.first {
-		r.result.Total = len(all.ids)
+		r.result.Total = len(candidates)
 	}
 	if r.opt.Trace && !at.first {
 		r.windows = map[string]int{}
@@ -67,15 +57,17 @@ func (r *run) phase(ctx context.Context, ph *profile.Phase, at lane, within []sh
 	}
 	if ph.Complete {
 		start := clock()
-		if err := r.complete(ctx, outcomes, &all); err != nil {
+		if err := r.complete(ctx, outcomes, candidates, foundBy); err != nil {
 			return nil, err
 		}
 		r.took(at.step("complete"), start)
 	}
 	r.learnFrom(outcomes)
 	for i := range outcomes {
-		if err := r.explainLeg(ctx, &outcomes[i]); err != nil {
-			return nil, err
+		if r.opt.Explain {
+			if err := r.explainLeg(ctx, &outcomes[i]); err != nil {
+				return nil, err
+			}
 		}
 		r.trace(lane{outcomes[i].branch.Name, at.first}, retrieved, outcomes[i].ranking)
 	}
@@ -89,9 +81,12 @@ func (r *run) phase(ctx context.Context, ph *profile.Phase, at lane, within []sh
 		names = append(names, leg.Name)
 	}
 	start := clock()
-	fusion, err := r.fusion(ctx, ph, outcomes)
-	if err != nil {
-		return nil, err
+	fusion := ph.Fusion
+	if scores, ok := fusion.(rank.Scores); ok && scores.Norm == rank.NormShare {
+		if scores.Ideals, err = r.ideals(ctx, outcomes); err != nil {
+			return nil, err
+		}
+		fusion = scores
 	}
 	ranking, err := fusion.Fuse(legs)
 	if err != nil {
@@ -106,18 +101,6 @@ func (r *run) phase(ctx context.Context, ph *profile.Phase, at lane, within []sh
 		}
 	}
 	return r.steps(ctx, ranking, ph.Then, at)
-}
-
-// countAhead starts to count the words of the query while the branches retrieve. It does so only if branches score each
-// other's hits and the store answers several requests in one round trip. Call wait to wait for the counts. If counting
-// fails, the next call of stats.worth returns the error.
-func (r *run) countAhead(ctx context.Context, ph *profile.Phase) (wait func()) {
-	if !ph.Complete || !store.Batches(r.searcher.Backend) {
-		return func() {}
-	}
-	var wg sync.WaitGroup
-	wg.Go(func() { _, _ = r.stats.worth(ctx, r.query.Words) })
-	return wg.Wait
 }
 
 // requests returns an outcome with a store request for each branch that can run. If no branch can run because an
@@ -165,7 +148,11 @@ func (r *run) outcomeOf(b *profile.Branch, within []sheaf.ID) outcome {
 	if b.Vector == nil {
 		o.request.Text.Query = r.query.Words
 		if words, ok := r.query.Words.(sheaf.Bool); ok && len(words.Must)+len(words.Should) == 0 {
-			r.list(&o.request)
+			longer := o.request
+			longer.Limit = max(longer.Limit, listLimit)
+			if s, ok := r.searcher.Backend.(store.Selective); !ok || s.Supports(longer) == nil {
+				o.request = longer
+			}
 		}
 		return o
 	}
@@ -181,15 +168,6 @@ func (r *run) outcomeOf(b *profile.Branch, within []sheaf.ID) outcome {
 // listLimit is the largest number of chunks that a branch retrieves for a query without words. Such a query lists the
 // matches of its filter in the order of IDs. With a smaller limit, one long document could fill the list.
 const listLimit = 1000
-
-// list raises the limit of a request to listLimit, if the store accepts it.
-func (r *run) list(req *store.Request) {
-	longer := *req
-	longer.Limit = max(req.Limit, listLimit)
-	if s, ok := r.searcher.Backend.(store.Selective); !ok || s.Supports(longer) == nil {
-		*req = longer
-	}
-}
 
 var (
 	combines = map[string]store.Combine{
@@ -209,21 +187,27 @@ func textRequest(b *profile.TextBranch, words sheaf.TextQuery) *store.TextReques
 	return req
 }
 
-// retrieve runs the requests of an outcome. Hits by vector must match the required part of words: see required.
-func (o *outcome) retrieve(ctx context.Context, st store.Backend, words sheaf.TextQuery) {
+// retrieve runs the requests of an outcome. Hits by vector must match the condition: see required.
+func (o *outcome) retrieve(ctx context.Context, st store.Backend, condition sheaf.TextQuery) {
 	start := clock()
 	req := o.request
-	bounded := bind(&req, st, words)
+	conditional := condition != nil && req.Vector != nil
+	bounded := conditional && store.Matches(st)
+	if bounded {
+		req.Vector = bounds(req.Vector, condition)
+	}
 	o.ranking, o.err = st.Retrieve(ctx, req)
 	o.full = len(o.ranking) > 0 && len(o.ranking) >= req.Limit
 	for _, more := range o.more {
 		if o.err == nil {
-			bind(&more, st, words)
+			if bounded {
+				more.Vector = bounds(more.Vector, condition)
+			}
 			o.ranking, o.err = larger(ctx, st, o.ranking, more)
 		}
 	}
-	if o.err == nil && req.Vector != nil && !bounded {
-		o.ranking, o.err = matching(ctx, st, o.ranking, words)
+	if o.err == nil && conditional && !bounded {
+		o.ranking, o.err = matching(ctx, st, o.ranking, condition)
 	}
 	o.took = clock().Sub(start)
 }
@@ -252,11 +236,23 @@ func larger(ctx context.Context, st store.Backend, hits sheaf.Ranking, req store
 	return out[:min(len(out), req.Limit)], nil
 }
 
-// survivors returns the outcomes without an error. at says which phase the branches belong to.
-//   - If a request is unsupported or invalid, or the store is damaged, survivors returns this error.
+// retrieve runs the requests of all branches and returns the outcomes without an error. at names the phase.
+//   - If a request is unsupported or invalid, or the store is damaged, retrieve returns this error.
 //   - For each other failed branch, it adds a warning.
 //   - If every branch failed, it returns sheaf.ErrUnavailable.
-func (r *run) survivors(outcomes []outcome, at lane) ([]outcome, error) {
+func (r *run) retrieve(ctx context.Context, ph *profile.Phase, outcomes []outcome, at lane) ([]outcome, error) {
+	// Branches that score each other's hits need the counts of the query's words. If the store answers several requests
+	// in one round trip, it counts them meanwhile. If counting fails, the next call of stats.worth returns the error.
+	var counting sync.WaitGroup
+	if ph.Complete && store.Batches(r.searcher.Backend) {
+		counting.Go(func() { _, _ = r.stats.worth(ctx, r.query.Words) })
+	}
+	condition := required(r.query.Words)
+	store.Together(len(outcomes), func(i int) { outcomes[i].retrieve(ctx, r.searcher.Backend, condition) })
+	counting.Wait()
+	if canceled(ctx) != nil {
+		return nil, ctx.Err()
+	}
 	st := r.searcher.storeName()
 	out := outcomes[:0]
 	var failures []error
@@ -277,6 +273,7 @@ func (r *run) survivors(outcomes []outcome, at lane) ([]outcome, error) {
 			r.noteFailure("branch "+at.String(), err)
 			continue
 		}
+		r.result.More = r.result.More || o.full
 		out = append(out, *o)
 	}
 	if len(out) == 0 {
@@ -347,7 +344,16 @@ func (r *run) leg(ctx context.Context, outcomes []outcome, i int, at lane) (rank
 }
 
 func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, steps []profile.Step, at lane) (sheaf.Ranking, error) {
-	env := r.env()
+	env := rank.Env{Facts: r.facts, Query: wording(r.query), Typed: r.query.Text, Now: time.Now()}
+	if r.searcher.Now != nil {
+		env.Now = r.searcher.Now()
+	}
+	if r.similarity != nil {
+		env.Similarity = func(id sheaf.ID) (float64, bool) {
+			s, ok := r.similarity[id]
+			return s, ok
+		}
+	}
 	start := clock()
 	for i := range steps {
 		step := &steps[i]

@@ -14,16 +14,13 @@ import (
 // longestName is the largest number of characters in a property name that is searched.
 const longestName = 60
 
-// byProperty repeats the search for a single word that no text has, unless a result is likely to be right. The new
-// search looks for documents with a property of this name. byProperty returns the new run, or r if there was no new run
-// or the new run found nothing.
+// byProperty repeats the search for a single word that no text has. The new search looks for documents with a property
+// of this name. byProperty returns the new run, or r if there was no new run or the new run found nothing.
 func (r *run) byProperty(ctx context.Context) (*run, error) {
 	q := r.asked
 	word, plain := q.Words.(sheaf.Match)
-	foreign := r.judged != nil && r.judged.foreign
-	likely := len(r.result.Hits) > 0 && !foreign && (r.result.Answerable == nil || *r.result.Answerable)
 	name := fold.Text(strings.TrimSpace(word.Text))
-	if !plain || word.Field != "" || likely || r.opt.Order != nil || r.followed.Scan != nil || r.result.Degraded ||
+	if !plain || word.Field != "" || r.opt.Order != nil || r.followed.Scan != nil || r.result.Degraded ||
 		name == "" || utf8.RuneCountInString(name) > longestName || strings.ContainsAny(name, " \t\"") {
 		return r, nil
 	}

@@ -67,11 +67,8 @@ type ScanCounts struct {
 	Files, Matched, Candidates, Chunks int
 }
 
-// scan finds candidates in files if the profile asks for it. The search then uses these candidates instead of a store.
+// scan finds candidates in files. The search then uses these candidates instead of a store.
 func (r *run) scan(ctx context.Context, plan *profile.Plan) error {
-	if plan.Scan == nil {
-		return nil
-	}
 	words := r.query.Words
 	if words == nil && (r.opt.Order != nil || len(r.opt.Facets) > 0) {
 		words = everything

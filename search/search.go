@@ -19,6 +19,7 @@ import (
 
 	"sheaf"
 	"sheaf/internal/distinct"
+	"sheaf/model"
 	"sheaf/profile"
 	"sheaf/rank"
 	"sheaf/store"
@@ -46,7 +47,11 @@ type Searcher struct {
 	// Confidence returns the calibration for a profile. If the function is nil or returns nil, results have no confidence.
 	// If a query changes parameters, the search does not call the function, because the calibration would not fit.
 	Confidence func(p *profile.Profile) *Calibration
-	modelWords modelWords
+	// local, unless nil, embeds the query instead of Embed. language, unless nil, tells the language of the query. chunks
+	// is the number of chunks in the store. SetModel sets these fields.
+	local    model.Embedder
+	language model.LanguageReader
+	chunks   int
 	Models
 	// Text returns the text of a chunk, for Rerank and for spelling suggestions: see [TextOf].
 	Text func(id sheaf.ID) (string, error)
@@ -240,35 +245,44 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 	if err := s.Check(plan); err != nil && (opt.Order == nil || plan.Scan != nil) { // an order needs no branches
 		return nil, err
 	}
-	retrieval, cancel := retrievalTime(ctx)
-	defer cancel()
+	// Requests to models and stores end when a tenth of the time is left. So a late branch fails, and the answer still has
+	// the results of the other branches.
+	retrieval := ctx
+	if end, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		retrieval, cancel = context.WithDeadline(ctx, end.Add(-time.Until(end)/10))
+		defer cancel()
+	}
 	r := s.newRun(q, opt, plan)
-	if err := r.follow(retrieval); err != nil {
+	err := r.follow(retrieval)
+	if err != nil {
 		return nil, cmp.Or(ctx.Err(), err)
 	}
-	r, err := r.byProperty(retrieval)
-	if err != nil {
-		return nil, err
+	if !r.likely() {
+		if r, err = r.byProperty(retrieval); err != nil {
+			return nil, err
+		}
+		if r, err = r.retryHyphenated(retrieval); err != nil {
+			return nil, err
+		}
 	}
-	if r, err = r.retryHyphenated(retrieval); err != nil {
-		return nil, err
+	if opt.Count {
+		if err := r.countMatches(ctx); err != nil {
+			return nil, err
+		}
 	}
-	if err := r.countMatches(ctx); err != nil {
-		return nil, err
+	if !r.likely() {
+		r.unmet(retrieval)
+		r.misspelt(retrieval)
 	}
-	r.unmet(retrieval)
-	r.misspelt(retrieval)
 	return r, nil
 }
 
-// retrievalTime returns a context for requests to models and stores. If ctx has a deadline, this context ends when a
-// tenth of the time is left. So a late branch fails, and the answer still has the results of the other branches.
-func retrievalTime(ctx context.Context) (context.Context, context.CancelFunc) {
-	end, ok := ctx.Deadline()
-	if !ok {
-		return ctx, func() {}
-	}
-	return context.WithDeadline(ctx, end.Add(-time.Until(end)/10))
+// likely reports whether a result is likely to answer the query. A misspelled word may look like a foreign word, so no
+// result is likely for a query that looks foreign.
+func (r *run) likely() bool {
+	foreign := r.judged != nil && r.judged.foreign
+	return len(r.result.Hits) > 0 && !foreign && (r.result.Answerable == nil || *r.result.Answerable)
 }
 
 // canceled returns the error of ctx if the caller canceled the search. If only the time is over, it returns nil.
@@ -337,10 +351,12 @@ type certainty struct {
 	judged     *judgingInput // nil when no evidence is wanted
 }
 
-// follow runs the plan of the search. For ctx, see [retrievalTime].
+// follow runs the plan of the search.
 func (r *run) follow(ctx context.Context) error {
 	plan := r.followed
-	r.expand(ctx, plan)
+	if plan.Expand != nil && strings.TrimSpace(r.query.Text) != "" {
+		r.expand(ctx, plan)
+	}
 	if r.opt.Order == nil {
 		if err := r.embed(ctx, plan); err != nil {
 			return err
@@ -349,11 +365,15 @@ func (r *run) follow(ctx context.Context) error {
 		r.query.Words = nil
 	}
 	r.words()
-	if err := r.scan(ctx, plan); err != nil {
-		return err
+	if plan.Scan != nil {
+		if err := r.scan(ctx, plan); err != nil {
+			return err
+		}
 	}
-	if err := r.count(ctx, plan); err != nil {
-		return err
+	if len(r.opt.Facets) > 0 {
+		if err := r.count(ctx, plan); err != nil {
+			return err
+		}
 	}
 	var ranking sheaf.Ranking
 	var within []sheaf.ID
@@ -440,24 +460,6 @@ func (r *run) embedInvented(ctx context.Context) {
 	if err != nil {
 		r.noteFailure("embedding the expanded query", fmt.Errorf("embed the expanded query: %w", err))
 	}
-}
-
-func (s *Searcher) now() time.Time {
-	if s.Now != nil {
-		return s.Now()
-	}
-	return time.Now()
-}
-
-func (r *run) env() rank.Env {
-	env := rank.Env{Facts: r.facts, Query: wording(r.query), Typed: r.query.Text, Now: r.searcher.now()}
-	if r.similarity != nil {
-		env.Similarity = func(id sheaf.ID) (float64, bool) {
-			s, ok := r.similarity[id]
-			return s, ok
-		}
-	}
-	return env
 }
 
 // note adds a note to the result, unless the result already has it.

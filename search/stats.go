@@ -38,7 +38,7 @@ func (s *stats) worth(ctx context.Context, words sheaf.TextQuery) (*idfWorth, er
 	return s.words, s.fault
 }
 
-// weigh asks the store how often the words of the query occur.
+// weigh asks the store how often the words of the query occur, and computes their idf.
 func (s *stats) weigh(ctx context.Context, words sheaf.TextQuery) (*idfWorth, error) {
 	n, err := s.chunks(ctx)
 	if err != nil {
@@ -53,7 +53,17 @@ func (s *stats) weigh(ctx context.Context, words sheaf.TextQuery) (*idfWorth, er
 	if err != nil {
 		return nil, err
 	}
-	return list.worth(dfs, n), nil
+	w := &idfWorth{parts: list.parts}
+	for i := range w.parts {
+		p := &w.parts[i]
+		p.chunks, p.idf = dfs[i], IDF(dfs[i], n)
+		if dfs[i] == 0 && list.hasWhole(p.text, dfs) {
+			p.idf = 0 // the query IpV6 finds IPv6, which has no part V6
+		}
+		p.worth = p.factor * p.idf
+		w.sum += p.worth + p.extra*p.idf
+	}
+	return w, nil
 }
 
 // isCompound reports whether a word has several terms because its parts are also terms, as in "GitHub".
@@ -62,21 +72,31 @@ func (s *stats) isCompound(word string) bool {
 }
 
 // frequencies returns the number of chunks that each query matches in any field. It asks the store only for queries
-// that were not counted before.
+// that were not counted before. If the store cannot count, it returns sheaf.ErrUnsupported.
 func (s *stats) frequencies(ctx context.Context, queries []sheaf.TextQuery) ([]int, error) {
 	left := slices.DeleteFunc(slices.Clone(queries), func(q sheaf.TextQuery) bool {
 		_, known := s.counts[q]
 		return known
 	})
-	counts, err := frequencies(ctx, s.searcher.Backend, left)
-	if err != nil {
-		return nil, err
+	counter, ok := s.searcher.Backend.(store.Counter)
+	if !ok {
+		return nil, errNoCounts
 	}
-	if s.counts == nil {
-		s.counts = make(map[sheaf.TextQuery]int, len(left))
-	}
-	for i, q := range left {
-		s.counts[q] = counts[i]
+	if len(left) > 0 {
+		reqs := make([]store.Request, len(left))
+		for i, q := range left {
+			reqs[i] = store.Request{Limit: 1, Text: AnyField(q)}
+		}
+		counts, err := store.CountAll(ctx, counter, reqs)
+		if err != nil {
+			return nil, fmt.Errorf("count matches: %w", err)
+		}
+		if s.counts == nil {
+			s.counts = make(map[sheaf.TextQuery]int, len(left))
+		}
+		for i, q := range left {
+			s.counts[q] = counts[i]
+		}
 	}
 	dfs := make([]int, len(queries))
 	for i, q := range queries {
@@ -175,22 +195,6 @@ func (l *queryParts) put(q sheaf.TextQuery, text string, factor, share float64) 
 	l.parts[i].extra += factor * (share - 1)
 }
 
-// worth computes the idf of the parts. dfs has the number of matching chunks for each part. The parameter chunks is the
-// number of all chunks.
-func (l *queryParts) worth(dfs []int, chunks int) *idfWorth {
-	w := &idfWorth{parts: l.parts}
-	for i := range w.parts {
-		p := &w.parts[i]
-		p.chunks, p.idf = dfs[i], IDF(dfs[i], chunks)
-		if dfs[i] == 0 && l.hasWhole(p.text, dfs) {
-			p.idf = 0 // the query IpV6 finds IPv6, which has no part V6
-		}
-		p.worth = p.factor * p.idf
-		w.sum += p.worth + p.extra*p.idf
-	}
-	return w
-}
-
 // hasWhole reports whether text is a part of a compound word in the query, and a chunk has this compound. dfs has the
 // number of matching chunks for each part of the query.
 func (l *queryParts) hasWhole(text string, dfs []int) bool {
@@ -270,27 +274,6 @@ func AnyField(q sheaf.TextQuery) *store.TextRequest {
 
 // errNoCounts means that the store cannot count.
 var errNoCounts = fmt.Errorf("count matches: the store cannot do that: %w", sheaf.ErrUnsupported)
-
-// frequencies asks the store for the number of chunks that each query matches in any field. If the store cannot count,
-// it returns sheaf.ErrUnsupported.
-func frequencies(ctx context.Context, st store.Backend, queries []sheaf.TextQuery) ([]int, error) {
-	counter, ok := st.(store.Counter)
-	if !ok {
-		return nil, errNoCounts
-	}
-	if len(queries) == 0 {
-		return nil, nil
-	}
-	reqs := make([]store.Request, len(queries))
-	for i, q := range queries {
-		reqs[i] = store.Request{Limit: 1, Text: AnyField(q)}
-	}
-	dfs, err := store.CountAll(ctx, counter, reqs)
-	if err != nil {
-		return nil, fmt.Errorf("count matches: %w", err)
-	}
-	return dfs, nil
-}
 
 // IDF returns BM25's rarity of a word that df of the chunks contain: ln(1 + (chunks - df + 0.5)/(df + 0.5)).
 func IDF(df, chunks int) float64 {

@@ -259,7 +259,7 @@ func (r *run) whyUnfound(
 	alone, err := s.Backend.Retrieve(ctx, req)
 	var apt sheaf.Ranking // what a search by meaning finds must match what the words require
 	if err == nil && req.Vector != nil {
-		apt, err = matching(ctx, s.Backend, alone, r.query.Words)
+		apt, err = matching(ctx, s.Backend, alone, required(r.query.Words))
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)

@@ -14,12 +14,3 @@ type caches struct {
 	names     lru.Cache[calledBy, *sameName]
 	folders   lru.Cache[string, int] // sizes of folders, by tree, ":" and folder
 }
-
-func (c *caches) limit() {
-	c.records.Limit(104 << 20) // bytes: about 150,000 sections
-	c.texts.Limit(20 << 20)    // bytes
-	c.links.Limit(64 << 10)
-	c.backlinks.Limit(512)
-	c.names.Limit(4 << 10)
-	c.folders.Limit(4 << 10)
-}

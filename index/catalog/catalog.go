@@ -328,7 +328,7 @@ func translate(err error) error {
 func (c *Catalog) View() *View {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.current.retain()
+	c.current.refs.Add(1)
 	return c.current
 }
 

@@ -133,7 +133,7 @@ func (c *Catalog) commit(view *View, p payload, generation uint64) (*View, error
 	for _, info := range p.Segments {
 		s := open[info.Name]
 		if s != nil {
-			s.retain()
+			s.refs.Add(1)
 		} else if s, err = openSegment(c.fs, filepath.Join(c.dir, info.Name)); err != nil {
 			break
 		}

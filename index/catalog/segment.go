@@ -118,8 +118,6 @@ func (s *segment) open() error {
 	return nil
 }
 
-func (s *segment) retain() { s.refs.Add(1) }
-
 func (s *segment) release() {
 	if s.refs.Add(-1) == 0 {
 		_ = s.r.Close() // nothing was written, so nothing can be lost
@@ -205,48 +203,32 @@ func (s *segment) unpack(list *sectionfile.Paged, i int, block packedBlock) ([]b
 	return b, nil
 }
 
-// recordBlock returns block number i of the records, unpacked. The block never changes, so strings may share its
-// memory.
-func (s *segment) recordBlock(i int) ([]byte, error) {
-	if b, ok := s.unpacked.Get(i); ok {
-		return b, nil
+// decode calls the parameter use with the encoded record of a document. The record shares the memory of its block,
+// which never changes. If use returns false, the record is invalid, and decode returns an error.
+func (s *segment) decode(id sheaf.ID, st *state, use func(b []byte) bool) error {
+	at := int(st.block)
+	records, ok := s.unpacked.Get(at)
+	if !ok {
+		block, err := s.readBlock(s.blocks, at)
+		if err != nil {
+			return err
+		}
+		if records, err = s.unpack(s.blocks, at, block); err != nil {
+			return err
+		}
+		s.unpacked.Put(at, records, 1)
 	}
-	block, err := s.readBlock(s.blocks, i)
-	if err != nil {
-		return nil, err
-	}
-	b, err := s.unpack(s.blocks, i, block)
-	if err != nil {
-		return nil, err
-	}
-	s.unpacked.Put(i, b, 1)
-	return b, nil
-}
-
-// recordOf returns the encoded record of a document. The record shares the memory of recordBlock.
-func (s *segment) recordOf(st *state) ([]byte, error) {
-	b, err := s.recordBlock(int(st.block))
-	if err != nil {
-		return nil, err
-	}
-	if uint64(st.start) < uint64(len(b)) {
-		n, size := binary.Uvarint(b[st.start:])
-		if rest := b[int(st.start)+max(size, 0):]; size > 0 && n <= uint64(len(rest)) {
-			return rest[:n:n], nil
+	if uint64(st.start) < uint64(len(records)) {
+		n, size := binary.Uvarint(records[st.start:])
+		if rest := records[int(st.start)+max(size, 0):]; size > 0 && n <= uint64(len(rest)) {
+			if use(rest[:n:n]) {
+				return nil
+			}
+			return s.r.Corrupt(sectionData, 0, "the record of %s cannot be read", id)
 		}
 	}
-	return nil, s.r.Corrupt(sectionStates, 0, "a record begins at %d of block %d, which has %d bytes", st.start, st.block,
-		len(b))
-}
-
-// decode calls the parameter use with the encoded record of a document. If use returns false, the record is invalid,
-// and decode returns an error.
-func (s *segment) decode(id sheaf.ID, st *state, use func(b []byte) bool) error {
-	b, err := s.recordOf(st)
-	if err == nil && !use(b) {
-		err = s.r.Corrupt(sectionData, 0, "the record of %s cannot be read", id)
-	}
-	return err
+	return s.r.Corrupt(sectionStates, 0, "a record begins at %d of block %d, which has %d bytes", st.start, st.block,
+		len(records))
 }
 
 // packedText returns the compressed pieces of the text of a document, and the length of the text. All pieces except the

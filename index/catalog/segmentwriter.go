@@ -70,10 +70,16 @@ func entriesOf(u Update) ([]Encoded, error) {
 // Encode encodes a record for an update. The result shares no memory with the record. If the catalog cannot keep the
 // record, the error wraps sheaf.ErrInvalid.
 func Encode(r *Record) (Encoded, error) {
-	if err := valid(r); err != nil {
-		return Encoded{}, err
+	doc := &r.Document
+	switch {
+	case doc.Tree == "" || strings.Contains(doc.Tree, ":"):
+		return Encoded{}, sheaf.Invalidf("document %q: tree name %q: must not be empty or hold a colon", doc.ID, doc.Tree)
+	case doc.ID != sheaf.DocumentID(doc.Tree, doc.Path):
+		return Encoded{}, sheaf.Invalidf("document %q: the ID must be that of tree %q and path %q", doc.ID, doc.Tree, doc.Path)
+	case !r.HasText && !filepath.IsLocal(filepath.FromSlash(doc.Path)):
+		return Encoded{}, sheaf.Invalidf("document %q: path %q: must be below the folder of the tree", doc.ID, doc.Path)
 	}
-	e := newEncoded(string(r.Document.ID), r, encodeRecord(r))
+	e := newEncoded(string(doc.ID), r, encodeRecord(r))
 	if len(e.record) > maxRecord {
 		return Encoded{}, sheaf.Invalidf("document %q: the record of its chunks and links has %d bytes: at most %d "+
 			"are allowed", e.id, len(e.record), maxRecord)
@@ -129,19 +135,6 @@ func (t *tables) add(doc int, f *filedNames) {
 	for _, l := range f.labels {
 		t.labels[l] = append(t.labels[l], doc)
 	}
-}
-
-func valid(r *Record) error {
-	doc := &r.Document
-	switch {
-	case doc.Tree == "" || strings.Contains(doc.Tree, ":"):
-		return sheaf.Invalidf("document %q: tree name %q: must not be empty or hold a colon", doc.ID, doc.Tree)
-	case doc.ID != sheaf.DocumentID(doc.Tree, doc.Path):
-		return sheaf.Invalidf("document %q: the ID must be that of tree %q and path %q", doc.ID, doc.Tree, doc.Path)
-	case !r.HasText && !filepath.IsLocal(filepath.FromSlash(doc.Path)):
-		return sheaf.Invalidf("document %q: path %q: must be below the folder of the tree", doc.ID, doc.Path)
-	}
-	return nil
 }
 
 type segmentWriter struct {

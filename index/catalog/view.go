@@ -39,7 +39,12 @@ type View struct {
 
 func newView(c *Catalog, m manifest.Manifest, p payload, segments []*segment) *View {
 	v := &View{catalog: c, manifest: m, payload: p, segments: segments}
-	v.caches.limit()
+	v.records.Limit(104 << 20) // bytes: about 150,000 sections
+	v.texts.Limit(20 << 20)    // bytes
+	v.links.Limit(64 << 10)
+	v.backlinks.Limit(512)
+	v.names.Limit(4 << 10)
+	v.folders.Limit(4 << 10)
 	v.refs.Store(1)
 	v.pending = sync.OnceValues(func() (pending map[sheaf.ID]string, err error) {
 		err = v.readList(kindPending, p.Pending, &pending)
@@ -48,8 +53,6 @@ func newView(c *Catalog, m manifest.Manifest, p payload, segments []*segment) *V
 	v.live = sync.OnceValues(v.findLive)
 	return v
 }
-
-func (v *View) retain() { v.refs.Add(1) }
 
 // Close releases the view. Do not use the view afterwards.
 func (v *View) Close() {

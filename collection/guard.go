@@ -301,14 +301,6 @@ func (g *guard) Outline(id sheaf.ID) *sheaf.Outline {
 	return g.view.Outline(id)
 }
 
-// Date returns the date of a visible document. It returns false if the document has no date.
-func (g *guard) Date(doc sheaf.ID) (sheaf.Dated, bool) {
-	if !g.visible(doc) {
-		return sheaf.Dated{}, false
-	}
-	return g.view.Date(doc)
-}
-
 // FolderSize returns the number of visible documents in a folder. It implements rank.Facts.
 func (g *guard) FolderSize(tree, folder string) int {
 	if g.filter == nil {

@@ -181,9 +181,6 @@ func NewIndex(site Site, making Making, events Events) *Index {
 // Grown returns a channel. It receives a value when new text shows that the index should have another language.
 func (x *Index) Grown() <-chan struct{} { return x.grows }
 
-// Gone returns the folders of the index that are missing.
-func (x *Index) Gone() []string { return x.printed.missingFolders }
-
 // Open opens the index. If target is nil, the engine stores the chunks; otherwise the server that target opens stores
 // them. Open makes, updates, repairs or remakes the index, as far as o allows. Close the index even after an error.
 func (x *Index) Open(ctx context.Context, target store.Opener, o IndexOptions) error {

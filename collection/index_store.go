@@ -36,7 +36,8 @@ func (x *Index) withStore(command string) string {
 	return "SHEAF_STORE=" + wording.ShellQuoted(x.Address) + " " + command
 }
 
-// openBackend opens the store of the index: its server, or the engine in the same folder as the catalog.
+// openBackend opens the store of the index: its server, or the engine in the same folder as the catalog. It returns an
+// error if the catalog has chunks but the engine has none.
 func (x *Index) openBackend(ctx context.Context) error {
 	if x.Target != nil {
 		if err := x.openServer(ctx); err != nil {
@@ -49,10 +50,21 @@ func (x *Index) openBackend(ctx context.Context) error {
 		return err
 	}
 	x.Backend = st
-	if x.remaking() {
+	r, ok := st.(store.Reporter)
+	if !ok || x.remaking() || x.View.Chunks() == 0 {
 		return nil
 	}
-	return x.engineLost(ctx, st)
+	// The engine itself reports no error if it has lost its chunks, because an engine without its manifest looks new.
+	stats, err := r.Stats(ctx)
+	if err != nil || stats.Chunks > 0 {
+		return err
+	}
+	// Another process may have removed the last document meanwhile.
+	if err := x.reload(); err != nil || x.View.Chunks() == 0 || x.remaking() {
+		return err
+	}
+	return fmt.Errorf("%w: the engine in %s is empty, and the catalog knows %s", sheaf.ErrCorrupt,
+		location.EngineDir(x.Where.Dir), wording.Plural(x.View.Chunks(), "chunk", "chunks"))
 }
 
 func (x *Index) openServer(ctx context.Context) error {
@@ -158,26 +170,6 @@ func (x *Index) emptyServer(ctx context.Context) error {
 		x.Notice("%v: it is emptied and filled again", err)
 		return nil
 	})
-}
-
-// engineLost returns an error if the catalog has chunks but the engine has none. The engine itself reports no error,
-// because an engine without its manifest looks like a new one.
-func (x *Index) engineLost(ctx context.Context, st store.Backend) error {
-	r, ok := st.(store.Reporter)
-	if !ok || x.View.Chunks() == 0 {
-		return nil
-	}
-	stats, err := r.Stats(ctx)
-	if err != nil || stats.Chunks > 0 {
-		return err
-	}
-	// Another process may have removed the last document meanwhile.
-	if err := x.reload(); err != nil || x.View.Chunks() == 0 || x.remaking() {
-		return err
-	}
-	return fmt.Errorf("%w: the engine in %s is empty, and the catalog knows %s", sheaf.ErrCorrupt,
-		location.EngineDir(x.Where.Dir),
-		wording.Plural(x.View.Chunks(), "chunk", "chunks"))
 }
 
 // restAfter is the time without a write after which the engine cleans up, in a command that keeps running. It is longer

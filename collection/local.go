@@ -69,7 +69,7 @@ func (x *Index) Scope() (scope sheaf.Filter) {
 		scope = sheaf.Both(scope, sheaf.TextIn(sheaf.ColumnFolder, folder))
 	}
 	for _, t := range x.View.Settings().Trees {
-		if slices.Contains(x.Gone(), t.Root) {
+		if slices.Contains(x.printed.missingFolders, t.Root) {
 			scope = sheaf.Both(scope, sheaf.Not{Filter: sheaf.TextIn(sheaf.ColumnTree, t.Name)})
 		}
 	}

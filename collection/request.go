@@ -273,7 +273,7 @@ func (r *Reader) unreadDates() (string, error) {
 	}
 	var unread []sheaf.ID
 	for _, id := range warned {
-		if date, ok := r.guard.Date(id); !ok || date.Source == sheaf.DateFrontmatter {
+		if o := r.guard.Outline(id); o == nil || o.Date.Source == 0 || o.Date.Source == sheaf.DateFrontmatter {
 			continue
 		}
 		doc, _ := r.guard.Document(id)

@@ -242,11 +242,6 @@ func (r *Reader) Searcher(ctx context.Context) *search.Searcher {
 	return s
 }
 
-// rarity returns a function that computes the idf of a word among visible chunks.
-func (r *Reader) rarity(ctx context.Context) func(word string) float64 {
-	return rarityOf(ctx, r.guard, r.guard.Chunks(ctx))
-}
-
 // rarityOf returns a function that computes the idf of a word. chunks is the number of all chunks, and counter counts
 // the chunks with the word. If counter fails, the idf is 1. If no chunk has the word, the idf is 0.
 func rarityOf(ctx context.Context, counter store.Counter, chunks int) func(word string) float64 {

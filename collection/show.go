@@ -44,7 +44,7 @@ func (r *Reader) Words(ctx context.Context, query, text string) [][]string {
 	if err != nil {
 		return nil
 	}
-	h := snippet.New(r.c.o.Analyzer, parsed.Words, r.rarity(asking))
+	h := snippet.New(r.c.o.Analyzer, parsed.Words, rarityOf(asking, r.guard, r.guard.Chunks(asking)))
 	looking, looked := context.WithTimeout(ctx, wordsTime)
 	defer looked()
 	return h.Words(looking, text, maxShownWords)
@@ -89,8 +89,8 @@ func (s *pageMaker) show(i int) (*Result, bool) {
 	if a.scanned != nil {
 		out.Signals = search.SignalsOf(hit)
 	}
-	if d, ok := docs.Date(hit.Doc); ok && d.Source != 0 {
-		out.Date = &d.Time
+	if o := docs.Outline(hit.Doc); o != nil && o.Date.Source != 0 {
+		out.Date = new(o.Date.Time)
 	}
 	if !a.request.Plain {
 		s.cutSnippet(docs, doc, hit, out)
@@ -132,7 +132,7 @@ func (s *pageMaker) cutSnippet(docs documents, doc *sheaf.Document, hit *search.
 	current := *hit
 	current.Span, current.Body = now.Span, now.Body
 	if s.words == nil {
-		rarity := s.rarity(s.ctx)
+		rarity := rarityOf(s.ctx, s.guard, s.guard.Chunks(s.ctx))
 		if scanned, ok := docs.(scannedFiles); ok && s.answer.scanned != nil {
 			rarity = nil // words cannot be counted
 			if counter, ok := s.answer.scanned.Backend.(store.Counter); ok {
@@ -201,7 +201,7 @@ func snippetSpans(
 type documents interface {
 	// SharedDocument returns the document called id, or nil. The caller must not change it.
 	SharedDocument(id sheaf.ID) *sheaf.Document
-	Date(doc sheaf.ID) (sheaf.Dated, bool)
+	Outline(doc sheaf.ID) *sheaf.Outline
 	text(doc sheaf.ID) ([]byte, error)
 }
 

@@ -49,35 +49,33 @@ func newEntries(doc *sheaf.Document, content string, date sheaf.Dated) *entries 
 func (s *entries) take(n int) []store.Chunk {
 	out := make([]store.Chunk, 0, min(n, len(s.doc.Chunks)-s.next))
 	for ; s.next < len(s.doc.Chunks) && len(out) < n; s.next++ {
-		if c := &s.doc.Chunks[s.next]; len(c.Members) == 0 { // chunks with members are indexed through these
-			out = append(out, s.entry(c))
+		c := &s.doc.Chunks[s.next]
+		if len(c.Members) > 0 { // chunks with members are indexed through these
+			continue
 		}
+		columns, ok := s.atDepth[c.Depth]
+		if !ok {
+			columns = ChunkColumns(s.columns, c.Depth)
+			s.atDepth[c.Depth] = columns
+		}
+		above := c.Hierarchy
+		if n := len(above); n > 0 && above[n-1] == c.Title {
+			above = above[:n-1]
+		}
+		aliases, properties := "", ""
+		if c.ID == s.doc.ID || !c.HasHeading() {
+			aliases, properties = s.aliases, s.properties
+		}
+		fields := []store.Field{{Name: sheaf.FieldTitle, Text: c.Title},
+			{Name: sheaf.FieldHierarchy, Text: store.JoinValues(above)}, {Name: sheaf.FieldAliases, Text: aliases},
+			{Name: sheaf.FieldProperties, Text: properties}, {Name: sheaf.FieldTags, Text: store.JoinValues(c.Tags)},
+			{Name: sheaf.FieldPath, Text: s.path},
+			{Name: sheaf.FieldBody, Text: chunk.IndexedText(s.doc, c, s.content).Text}}
+		fields = slices.DeleteFunc(fields, func(f store.Field) bool { return f.Text == "" })
+		out = append(out, store.Chunk{ID: c.ID, Doc: s.doc.ID, Fields: fields,
+			Columns: WithFields(columns, s.doc.FieldsOf(c.Position))})
 	}
 	return out
-}
-
-func (s *entries) entry(c *sheaf.Chunk) store.Chunk {
-	columns, ok := s.atDepth[c.Depth]
-	if !ok {
-		columns = ChunkColumns(s.columns, c.Depth)
-		s.atDepth[c.Depth] = columns
-	}
-	columns = WithFields(columns, s.doc.FieldsOf(c.Position))
-	above := c.Hierarchy
-	if n := len(above); n > 0 && above[n-1] == c.Title {
-		above = above[:n-1]
-	}
-	aliases, properties := "", ""
-	if c.ID == s.doc.ID || !c.HasHeading() {
-		aliases, properties = s.aliases, s.properties
-	}
-	fields := []store.Field{{Name: sheaf.FieldTitle, Text: c.Title},
-		{Name: sheaf.FieldHierarchy, Text: store.JoinValues(above)}, {Name: sheaf.FieldAliases, Text: aliases},
-		{Name: sheaf.FieldProperties, Text: properties}, {Name: sheaf.FieldTags, Text: store.JoinValues(c.Tags)},
-		{Name: sheaf.FieldPath, Text: s.path},
-		{Name: sheaf.FieldBody, Text: chunk.IndexedText(s.doc, c, s.content).Text}}
-	fields = slices.DeleteFunc(fields, func(f store.Field) bool { return f.Text == "" })
-	return store.Chunk{ID: c.ID, Doc: s.doc.ID, Columns: columns, Fields: fields}
 }
 
 // maxTagsAbove is the largest number of parents of a nested tag that become values of the tag column. The topmost
@@ -93,12 +91,18 @@ func PropertyColumn(name string) string { return sheaf.PropertyColumn(fold.Text(
 // result.
 func Columns(doc *sheaf.Document, date sheaf.Dated) []store.Column {
 	text := sheaf.TextValue
+	folders := []sheaf.Value{text("")} // for "a/b/c.md": "", "a" and "a/b"
+	for i := range len(doc.Path) {
+		if doc.Path[i] == '/' {
+			folders = append(folders, text(doc.Path[:i]))
+		}
+	}
 	columns := []store.Column{
 		{Name: sheaf.ColumnTree, Values: []sheaf.Value{text(doc.Tree)}},
 		{Name: sheaf.ColumnDoc, Values: []sheaf.Value{text(string(doc.ID))}},
 		{Name: sheaf.ColumnPath, Values: []sheaf.Value{text(doc.Path)}},
 		{Name: sheaf.ColumnFile, Values: []sheaf.Value{text(path.Base(doc.Path))}},
-		{Name: sheaf.ColumnFolder, Values: folders(doc.Path)},
+		{Name: sheaf.ColumnFolder, Values: folders},
 		{Name: columnExtension, Values: []sheaf.Value{text(strings.TrimPrefix(strings.ToLower(path.Ext(doc.Path)), "."))}},
 	}
 	if date.Source != 0 {
@@ -247,17 +251,6 @@ func accessColumns(doc *sheaf.Document) []store.Column {
 		columns = append(columns, store.Column{Name: name, Values: values.Values})
 	}
 	return columns
-}
-
-// folders returns the folders above the file at path p. For "a/b/c.md" these are "", "a" and "a/b".
-func folders(p string) []sheaf.Value {
-	values := []sheaf.Value{sheaf.TextValue("")}
-	for i := 0; i < len(p); i++ {
-		if p[i] == '/' {
-			values = append(values, sheaf.TextValue(p[:i]))
-		}
-	}
-	return values
 }
 
 // ChunkColumns returns the columns of one chunk: the columns of its document, see [Columns], and the chunk's depth.

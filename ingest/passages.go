@@ -285,38 +285,33 @@ func Embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, entries [
 // out. Word search gets each word of the list once. A list whose word is also in a title stays.
 
 // takeLists removes lists of similar links from the bodies of chunks, before these get their vectors. It returns the
-// words of the removed lists, by index of the chunk.
+// words of the removed lists, each word once, by index of the chunk.
 func (o *Options) takeLists(doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk, chunks []store.Chunk) []string {
 	words := make([]string, len(chunks))
 	if o.Analyzer == nil || chunk.KindOf(doc.Path) != chunk.KindMarkdown {
 		return words
 	}
 	for i := range chunks {
-		if f := bodyOf(&chunks[i]); f != nil {
-			f.Text, words[i] = o.withoutLists(at[chunks[i].ID], f.Text)
+		f := bodyOf(&chunks[i])
+		if f == nil {
+			continue
+		}
+		var kept, listed strings.Builder
+		from := 0
+		for _, list := range chunk.LinkLists(f.Text) {
+			if o.share(list.Links, at[chunks[i].ID].Hierarchy) {
+				kept.WriteString(f.Text[from:list.Start])
+				from = list.End
+				listed.WriteString("\n")
+				o.writeOnce(&listed, f.Text[list.Start:list.End])
+			}
+		}
+		if from > 0 {
+			kept.WriteString(f.Text[from:])
+			f.Text, words[i] = kept.String(), listed.String()
 		}
 	}
 	return words
-}
-
-// withoutLists returns a chunk's body without lists of links that share a word. words has each word of the lists once.
-func (o *Options) withoutLists(c *sheaf.Chunk, body string) (left, words string) {
-	var kept, listed strings.Builder
-	from := 0
-	for _, list := range chunk.LinkLists(body) {
-		if !o.share(list.Links, c.Hierarchy) {
-			continue
-		}
-		kept.WriteString(body[from:list.Start])
-		from = list.End
-		listed.WriteString("\n")
-		o.writeOnce(&listed, body[list.Start:list.End])
-	}
-	if from == 0 {
-		return body, ""
-	}
-	kept.WriteString(body[from:])
-	return kept.String(), listed.String()
 }
 
 // share reports whether many links share a content word that no title has. Many means at least three links, and at

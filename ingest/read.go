@@ -78,8 +78,14 @@ func read(name string, attempts int) (c content, err error) {
 	c.data = data
 	c.state = catalog.FileState{Size: after.Size(), ModTime: after.ModTime().UnixNano(), Hash: catalog.HashOf(data)}
 	c.modified = after.ModTime()
-	if isRecent(after.ModTime(), now) {
-		c.state.ModTime = 0 // a change within the clock's resolution may not show
+	// A change within the clock's resolution may not show. A time without a fraction of a second may come from a file
+	// system that counts whole seconds. A time far in the future comes from a program or a wrong clock.
+	resolution := 20 * time.Millisecond
+	if c.modified.Nanosecond() == 0 {
+		resolution = 2 * time.Second
+	}
+	if now.Sub(c.modified).Abs() < resolution {
+		c.state.ModTime = 0
 	}
 	return c, nil
 }
@@ -97,17 +103,6 @@ func openFile(name string) (f vfs.File, info fs.FileInfo, err error) {
 		return nil, nil, err
 	}
 	return f, info, nil
-}
-
-// isRecent reports whether the file time modified is so recent that a change now may get the same time. A time without
-// a fraction of a second may come from a file system that counts whole seconds. So the window is two seconds for such a
-// time, and 20 ms for other times. A time far in the future comes from a program or a wrong clock, so it is not recent.
-func isRecent(modified, now time.Time) bool {
-	window := 20 * time.Millisecond
-	if modified.Nanosecond() == 0 {
-		window = 2 * time.Second
-	}
-	return now.Sub(modified).Abs() < window
 }
 
 // headBytes is the largest number of bytes at the start of a file that decide whether the file is text.

@@ -22,10 +22,21 @@ func (req Request) Validate() error {
 	if err := validateFilter(req.Filter, 0); err != nil {
 		return err
 	}
-	if req.Vector != nil {
-		return req.Vector.validate()
+	text := req.Text
+	if v := req.Vector; v != nil {
+		if len(v.Vector) == 0 {
+			return sheaf.Invalidf("request: the vector is empty")
+		}
+		for i, x := range v.Vector {
+			if x-x != 0 { // true for NaN and infinities
+				return sheaf.Invalidf("request: component %d of the vector is %v: must be a finite number", i, x)
+			}
+		}
+		if text = v.Matching; text == nil {
+			return nil
+		}
 	}
-	return req.Text.validate()
+	return text.validate()
 }
 
 // ValidatePlain is Validate for a store that is not a [Matcher]. It also returns sheaf.ErrUnsupported if only a Matcher
@@ -73,21 +84,6 @@ func innerFilters(f sheaf.Filter) (inner []sheaf.Filter, leaf bool) {
 		return []sheaf.Filter{f.Filter}, false
 	}
 	return nil, true
-}
-
-func (v *VectorRequest) validate() error {
-	if len(v.Vector) == 0 {
-		return sheaf.Invalidf("request: the vector is empty")
-	}
-	for i, x := range v.Vector {
-		if x-x != 0 { // true for NaN and infinities
-			return sheaf.Invalidf("request: component %d of the vector is %v: must be a finite number", i, x)
-		}
-	}
-	if v.Matching != nil {
-		return v.Matching.validate()
-	}
-	return nil
 }
 
 func (t *TextRequest) validate() error {

@@ -163,7 +163,7 @@ func (a *API) answer(c *call, r *route, values map[string]string) (any, error) {
 		return r.run(ctx, c, input)
 	}
 	slots := a.reads
-	if r.writes() {
+	if r.scope != access.ScopeSearch && r.method != http.MethodGet {
 		slots = a.writes
 	}
 	if err := slots.enter(c.grant.Caller); err != nil {
@@ -371,7 +371,14 @@ func send(w http.ResponseWriter, c *call, media string, out any, began time.Time
 	if h.Get("Cache-Control") == "" {
 		h.Set("Cache-Control", "no-store")
 	}
-	h.Set("Server-Timing", serverTiming(c.timings, time.Since(began)))
+	var timing strings.Builder // each step, then the total
+	for _, s := range append(c.timings, search.Timing{Step: "total", Duration: time.Since(began)}) {
+		if timing.Len() > 0 {
+			timing.WriteString(", ")
+		}
+		fmt.Fprintf(&timing, "%s;dur=%.3f", headerName(s.Step), float64(s.Duration.Microseconds())/1000)
+	}
+	h.Set("Server-Timing", timing.String())
 	if c.status == http.StatusNotModified || c.status == http.StatusNoContent {
 		h.Del("Content-Type")
 		w.WriteHeader(c.status)
@@ -381,18 +388,4 @@ func send(w http.ResponseWriter, c *call, media string, out any, began time.Time
 	w.WriteHeader(c.status)
 	_, _ = w.Write(body)
 	return nil
-}
-
-// serverTiming returns the value of the header Server-Timing: each step, then the total.
-func serverTiming(steps []search.Timing, total time.Duration) string {
-	var b strings.Builder
-	took := func(name string, t time.Duration) {
-		fmt.Fprintf(&b, "%s;dur=%.3f", name, float64(t.Microseconds())/1000)
-	}
-	for _, s := range steps {
-		took(headerName(s.Step), s.Duration)
-		b.WriteString(", ")
-	}
-	took("total", total)
-	return b.String()
 }

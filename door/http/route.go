@@ -116,8 +116,6 @@ func reading[I, O any](e endpoint, run func(context.Context, *call, *I) (*O, err
 	return r
 }
 
-func (r *route) writes() bool { return r.scope != access.ScopeSearch && r.method != http.MethodGet }
-
 // match reports whether an escaped path belongs to the route. It returns the values of the path's parameters. The last
 // parameter gets the whole rest of the path.
 func (r *route) match(path string) (values map[string]string, ok bool) {

@@ -75,7 +75,8 @@ func Encode(r *Record) (Encoded, error) {
 	case doc.Tree == "" || strings.Contains(doc.Tree, ":"):
 		return Encoded{}, sheaf.Invalidf("document %q: tree name %q: must not be empty or hold a colon", doc.ID, doc.Tree)
 	case doc.ID != sheaf.DocumentID(doc.Tree, doc.Path):
-		return Encoded{}, sheaf.Invalidf("document %q: the ID must be that of tree %q and path %q", doc.ID, doc.Tree, doc.Path)
+		return Encoded{}, sheaf.Invalidf("document %q: the ID must be that of tree %q and path %q", doc.ID, doc.Tree,
+			doc.Path)
 	case !r.HasText && !filepath.IsLocal(filepath.FromSlash(doc.Path)):
 		return Encoded{}, sheaf.Invalidf("document %q: path %q: must be below the folder of the tree", doc.ID, doc.Path)
 	}

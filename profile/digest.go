@@ -1,12 +1,8 @@
 package profile
 
 import (
-	"bytes"
-	"fmt"
 	"reflect"
-	"slices"
 	"strconv"
-	"strings"
 	"sync"
 )
 
@@ -35,12 +31,6 @@ var defaultDigest = sync.OnceValue(func() string {
 // Equal reports whether two profiles have the same content and come from the same file.
 func (p *Profile) Equal(q *Profile) bool { return reflect.DeepEqual(p, q) }
 
-// isText reports whether text is, byte for byte, the built-in profile with the name of p.
-func (p *Profile) isText(text []byte) bool {
-	own, err := builtin.ReadFile("builtin/" + p.Name + ".yaml")
-	return err == nil && p.Extends == "" && bytes.Equal(own, text)
-}
-
 // note adds texts to the digest, if there is one.
 func (d *decoder) note(texts ...string) {
 	if d.digest != nil {
@@ -48,18 +38,6 @@ func (d *decoder) note(texts ...string) {
 			d.digest.WriteString(text)
 		}
 	}
-}
-
-// startDigest returns the beginning of the digest's content: the parameters. Making a plan adds the rest.
-func (p *Profile) startDigest() *strings.Builder {
-	var params []string
-	for i := range p.Parameters {
-		params = append(params, fmt.Sprintf("%s=%q\n", p.Parameters[i].Name, plainNumber(p.Parameters[i].Default)))
-	}
-	slices.Sort(params)
-	b := &strings.Builder{}
-	b.WriteString(strings.Join(params, ""))
-	return b
 }
 
 // plainNumber returns text in the shortest form if it is a number, and unchanged if it is not.

@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -181,7 +182,13 @@ func Parse(file string, text []byte, find Source) (*Profile, error) {
 		at := p.node.get(limitOptions.name)
 		return nil, at.errorf("limits.default is %d, above limits.max, which is %d", standard, most)
 	}
-	digest := p.startDigest()
+	var parameters []string // the digest begins with them; making a plan adds the rest
+	for i := range p.Parameters {
+		parameters = append(parameters, fmt.Sprintf("%s=%q\n", p.Parameters[i].Name, plainNumber(p.Parameters[i].Default)))
+	}
+	slices.Sort(parameters)
+	digest := &strings.Builder{}
+	digest.WriteString(strings.Join(parameters, ""))
 	for i, limit := range []int{1, 10, 100} { // numbers may depend on the limit
 		d := &decoder{}
 		if i == 0 {
@@ -192,7 +199,9 @@ func Parse(file string, text []byte, find Source) (*Profile, error) {
 		}
 	}
 	sum := sha256.Sum256([]byte(digest.String()))
-	p.digest, p.unchanged = hex.EncodeToString(sum[:16]), p.isText(text)
+	p.digest = hex.EncodeToString(sum[:16])
+	own, err := builtin.ReadFile("builtin/" + p.Name + ".yaml")
+	p.unchanged = err == nil && p.Extends == "" && bytes.Equal(own, text)
 	return p, nil
 }
 

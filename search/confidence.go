@@ -2,7 +2,6 @@ package search
 
 import (
 	"context"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -276,21 +275,6 @@ func (r *run) evidence(h *sheaf.Hit, doc sheaf.ID, length int) Evidence {
 		e.Lead = j.scores[doc] - j.scores[other]
 	}
 	return e
-}
-
-// calibration returns the calibration for a plan. It returns nil if the profile has no calibration, or if the query
-// changes the profile's parameters.
-func (r *run) calibration(plan *profile.Plan) *Calibration {
-	if r.searcher.Confidence == nil {
-		return nil
-	}
-	if len(r.opt.Parameters) > 0 {
-		usual, err := r.followed.Profile.Plan(plan.Limit, nil)
-		if err != nil || !maps.Equal(plan.Values, usual.Values) {
-			return nil
-		}
-	}
-	return r.searcher.Confidence(r.followed.Profile)
 }
 
 // judge sets the evidence and the confidence of the hits, and decides whether the query is answerable. It does nothing

@@ -127,25 +127,22 @@ func (r *run) requests(ph *profile.Phase, within []sheaf.ID) ([]outcome, error) 
 			}
 			continue
 		}
-		out = append(out, r.outcomeOf(b, within))
-	}
-	if len(out) > 0 {
-		return out, nil
-	}
-	if r.result.Degraded {
-		return nil, fmt.Errorf("%w: %w", sheaf.ErrUnavailable, errors.Join(r.failures...))
-	}
-	return nil, nil
-}
-
-func (r *run) outcomeOf(b *profile.Branch, within []sheaf.ID) outcome {
-	o := outcome{branch: b, request: r.searcher.branchRequest(b, within)}
-	if b.Text != nil && b.Text.Combine == combineText && o.request.Text.Combine != store.CombineBM25F {
-		r.note("%s has no BM25 over several fields as one text; the best field counts, and %v times the others",
-			r.searcher.storeName(), otherFields)
-	}
-	o.request.Filter = r.query.Filter
-	if b.Vector == nil {
+		o := outcome{branch: b, request: r.searcher.branchRequest(b, within)}
+		o.request.Filter = r.query.Filter
+		if b.Vector != nil {
+			o.request.Vector.Vector = r.vector
+			for _, vector := range r.invented {
+				more := o.request
+				more.Vector = &store.VectorRequest{Field: b.Vector.Field, Vector: vector, Candidates: b.Vector.Candidates}
+				o.more = append(o.more, more)
+			}
+			out = append(out, o)
+			continue
+		}
+		if b.Text.Combine == combineText && o.request.Text.Combine != store.CombineBM25F {
+			r.note("%s has no BM25 over several fields as one text; the best field counts, and %v times the others",
+				r.searcher.storeName(), otherFields)
+		}
 		o.request.Text.Query = r.query.Words
 		if words, ok := r.query.Words.(sheaf.Bool); ok && len(words.Must)+len(words.Should) == 0 {
 			longer := o.request
@@ -154,15 +151,15 @@ func (r *run) outcomeOf(b *profile.Branch, within []sheaf.ID) outcome {
 				o.request = longer
 			}
 		}
-		return o
+		out = append(out, o)
 	}
-	o.request.Vector.Vector = r.vector
-	for _, vector := range r.invented {
-		more := o.request
-		more.Vector = &store.VectorRequest{Field: b.Vector.Field, Vector: vector, Candidates: b.Vector.Candidates}
-		o.more = append(o.more, more)
+	if len(out) > 0 {
+		return out, nil
 	}
-	return o
+	if r.result.Degraded {
+		return nil, fmt.Errorf("%w: %w", sheaf.ErrUnavailable, errors.Join(r.failures...))
+	}
+	return nil, nil
 }
 
 // listLimit is the largest number of chunks that a branch retrieves for a query without words. Such a query lists the

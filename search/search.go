@@ -304,9 +304,16 @@ func (s *Searcher) newRun(q sheaf.Query, opt Options, plan *profile.Plan) *run {
 		why := strings.TrimPrefix(err.Error(), sheaf.ErrInvalid.Error()+": ")
 		r.note("there can be fewer results than asked for: %s", why)
 	}
-	if meaning(q) != "" { // a query of filters alone needs no confidence
-		r.confidence = r.calibration(plan)
+	if s.Confidence == nil || meaning(q) == "" { // a query of filters alone needs no confidence
+		return r
 	}
+	if len(opt.Parameters) > 0 { // the calibration does not fit changed parameters
+		usual, err := plan.Profile.Plan(plan.Limit, nil)
+		if err != nil || !maps.Equal(plan.Values, usual.Values) {
+			return r
+		}
+	}
+	r.confidence = s.Confidence(plan.Profile)
 	return r
 }
 

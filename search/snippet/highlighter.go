@@ -96,7 +96,14 @@ func New(a *analysis.Analyzer, query sheaf.TextQuery, rarity func(word string) f
 		r.collect(query)
 	}
 	h.dropCommon()
-	h.screen = h.makeScreen()
+	beginnings := slices.Collect(maps.Keys(h.numbers))
+	for _, e := range h.expanded {
+		if e.how == fuzzy {
+			beginnings = append(beginnings, "") // a fuzzy word may match words with any beginning
+		}
+		beginnings = append(beginnings, e.text)
+	}
+	h.screen = a.Screen(beginnings)
 	return h
 }
 
@@ -118,17 +125,6 @@ func (h *Highlighter) dropCommon() {
 			h.full += t.weight
 		}
 	}
-}
-
-func (h *Highlighter) makeScreen() *analysis.Screen {
-	beginnings := slices.Collect(maps.Keys(h.numbers))
-	for _, e := range h.expanded {
-		if e.how == fuzzy {
-			beginnings = append(beginnings, "") // a fuzzy word may match words with any beginning
-		}
-		beginnings = append(beginnings, e.text)
-	}
-	return h.analyzer.Screen(beginnings)
 }
 
 // reader collects the terms and phrases of a query for a highlighter.
@@ -262,32 +258,9 @@ func (h *Highlighter) holdsPhrase(matches []match) bool {
 // word returns the matches within a word of the text, in the order of the text. It caches these matches.
 func (h *Highlighter) word(raw string) []wordMatch {
 	found, ok := h.known[raw]
-	if !ok {
-		found = h.match(raw)
-		if len(h.known) == mostKnown {
-			clear(h.known)
-		}
-		h.known[raw] = found
+	if ok {
+		return found
 	}
-	return found
-}
-
-// firstCharacter returns the length of the first character in run, a text in a script without spaces. The character
-// includes its Unicode marks, and the vowel am of Thai and Lao.
-func firstCharacter(run string) int {
-	n := norm.NFKC.NextBoundaryInString(run, true)
-	for n < len(run) {
-		r, size := utf8.DecodeRuneInString(run[n:])
-		if !unicode.IsMark(r) && r != '\u0E33' && r != '\u0EB3' {
-			break
-		}
-		n += size
-	}
-	return n
-}
-
-// match returns the matches within a word of the text, in the order of the text, without using the cache.
-func (h *Highlighter) match(raw string) (found []wordMatch) {
 	h.buffer = h.analyzer.Terms(h.buffer[:0], raw)
 	for _, t := range h.buffer {
 		if i, ok := h.numbers[t.Text]; ok && !t.Form { // first, because the first match of a range counts
@@ -311,5 +284,23 @@ func (h *Highlighter) match(raw string) (found []wordMatch) {
 		}
 		return b.end - a.end
 	})
+	if len(h.known) == mostKnown {
+		clear(h.known)
+	}
+	h.known[raw] = found
 	return found
+}
+
+// firstCharacter returns the length of the first character in run, a text in a script without spaces. The character
+// includes its Unicode marks, and the vowel am of Thai and Lao.
+func firstCharacter(run string) int {
+	n := norm.NFKC.NextBoundaryInString(run, true)
+	for n < len(run) {
+		r, size := utf8.DecodeRuneInString(run[n:])
+		if !unicode.IsMark(r) && r != '\u0E33' && r != '\u0EB3' {
+			break
+		}
+		n += size
+	}
+	return n
 }

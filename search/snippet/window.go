@@ -113,7 +113,9 @@ func (h *Highlighter) clip(text string, start, begin int, matches []match, weigh
 	out := c.line.text
 	end := len(out)
 	if c.pos < len(text) {
-		end = wordEnd(out)
+		if i := bytes.LastIndexByte(out, ' '); i > len(out)*2/3 { // show no part of a word
+			end = i
+		}
 		if n := len(s.Matches); n > 0 {
 			end = max(end, s.Matches[n-1].End)
 		}
@@ -137,12 +139,4 @@ const ellipsis = "…"
 func Plain(text string, width int) string {
 	h := &Highlighter{}
 	return h.clip(text, skipSpace(text), 0, nil, nil, width).Text
-}
-
-// wordEnd returns the offset of the last space in the last third of out. Without such a space, it returns len(out).
-func wordEnd(out []byte) int {
-	if i := bytes.LastIndexByte(out, ' '); i > len(out)*2/3 {
-		return i
-	}
-	return len(out)
 }

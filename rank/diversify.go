@@ -41,7 +41,10 @@ func isWhole(c *sheaf.Node, facts Facts) bool {
 	if c.Parent == "" || c.SiblingCount != 1 {
 		return c.Parent == ""
 	}
-	above := aboveOf(facts, c)
+	above := c.Above
+	if above == nil {
+		above = facts.Node(c.Parent)
+	}
 	return above != nil && above.Parent == "" && c.Title == above.Title
 }
 

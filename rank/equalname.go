@@ -8,11 +8,12 @@ import (
 	"sheaf"
 )
 
-// foldNames applies foldName to the forms of a query: without operators, and as typed. A name may equal the typed form,
-// because it may contain operators such as brackets. foldNames drops empty forms and duplicates.
+// foldNames folds the forms of a query: without operators, and as typed. A folded name is in lower case, with single
+// spaces between its words. A name may equal the typed form, because it may contain operators such as brackets.
+// foldNames drops empty forms and duplicates.
 func foldNames(forms ...string) (out []string) {
 	for _, form := range forms {
-		if name := foldName(form); name != "" && !slices.Contains(out, name) {
+		if name := strings.Join(strings.Fields(strings.ToLower(form)), " "); name != "" && !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}
@@ -52,11 +53,8 @@ func names(facts Facts, c *sheaf.Node, each func(name string, kind nameKind)) {
 	}
 }
 
-// foldName returns a name in lower case, with single spaces between its words.
-func foldName(s string) string { return strings.Join(strings.Fields(strings.ToLower(s)), " ") }
-
-// folds reports whether folded equals foldName(name) and is not empty. It is faster than foldName, because it stops at
-// the first different word.
+// folds reports whether folded is not empty and is the folded form of name. It is faster than foldNames, because it
+// stops at the first different word.
 func folds(folded, name string) bool {
 	rest := folded
 	for word := range strings.FieldsSeq(name) {

@@ -82,14 +82,6 @@ func documentOf(facts Facts, id sheaf.ID) sheaf.ID {
 	return id
 }
 
-// aboveOf returns the parent of a node. It returns nil if the parent is unknown.
-func aboveOf(facts Facts, n *sheaf.Node) *sheaf.Node {
-	if n.Above != nil {
-		return n.Above
-	}
-	return facts.Node(n.Parent)
-}
-
 // outlineOf returns the outline of a node's document. It returns nil if the document has no outline.
 func outlineOf(facts Facts, n *sheaf.Node) *sheaf.Outline {
 	if n.Outline != nil {

@@ -29,23 +29,18 @@ func (r *run) matches(plan *profile.Plan) store.Request {
 		case first:
 			req.Text, first = textRequest(b, r.query.Words), false
 		default:
-			req.Text.Fields = withFields(req.Text.Fields, b.Fields)
+			for _, f := range b.Fields {
+				known := func(k store.FieldWeight) bool { return k.Name == f.Name }
+				if !slices.ContainsFunc(req.Text.Fields, known) {
+					req.Text.Fields = append(req.Text.Fields, store.FieldWeight{Name: f.Name, Weight: f.Weight})
+				}
+			}
 		}
 	}
 	if r.query.Words == nil {
 		req.Text.Query = everything
 	}
 	return req
-}
-
-// withFields returns fields, followed by the fields in others that are not in fields.
-func withFields(fields []store.FieldWeight, others []profile.Field) []store.FieldWeight {
-	for _, f := range others {
-		if !slices.ContainsFunc(fields, func(known store.FieldWeight) bool { return known.Name == f.Name }) {
-			fields = append(fields, store.FieldWeight{Name: f.Name, Weight: f.Weight})
-		}
-	}
-	return fields
 }
 
 // byColumn returns the matches of the query in the order of the column in Options.Order. No branch runs.

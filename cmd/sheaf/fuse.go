@@ -70,15 +70,10 @@ search --json among it; - is the standard input. See doc/stages.md.`,
 	_ = f.Set("method", "rrf")
 	f.Lookup("method").DefValue = "rrf"
 	f.StringVar(&weights, "weights", "", "how much each run counts, with commas between; 1 each when not given")
-	a.addRunFlags(cmd, &name, &limit)
+	f.StringVar(&name, "name", "sheaf", "name of the run that is printed")
+	f.IntVarP(&limit, "limit", "n", 1000, "the most hits of a query")
+	f.BoolVar(&a.json, "json", false, "print JSON: a list of {id, score} for each query")
 	return cmd
-}
-
-// addRunFlags adds flags for printing a run: its name, and the number of hits per query.
-func (a *app) addRunFlags(cmd *cobra.Command, name *string, limit *int) {
-	cmd.Flags().StringVar(name, "name", "sheaf", "name of the run that is printed")
-	cmd.Flags().IntVarP(limit, "limit", "n", 1000, "the most hits of a query")
-	cmd.Flags().BoolVar(&a.json, "json", false, "print JSON: a list of {id, score} for each query")
 }
 
 func parseWeights(text string) ([]float64, error) {

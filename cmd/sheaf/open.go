@@ -59,7 +59,13 @@ func (a *app) openOrScan(cmd *cobra.Command, o openOptions, set []string) (*sess
 	if err != nil {
 		return nil, err
 	}
-	return a.openIndex(cmd.Context(), folder, where, o, func(s *session) error { return s.checkProfile(set) })
+	return a.openIndex(cmd.Context(), folder, where, o, func(s *session) error {
+		plan, err := s.plan(set)
+		if err != nil {
+			return err
+		}
+		return (&search.Searcher{Backend: s.Backend, Store: s.StoreInErrors()}).CheckStore(plan)
+	})
 }
 
 // open opens the index for the command's folder.

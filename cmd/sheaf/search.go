@@ -497,22 +497,17 @@ func (a *app) snippetLines(r *resultJSON, indent int) []string {
 					continue
 				}
 			}
-			line.WriteString(a.mark(piece, marked))
+			if marked && a.out.Color {
+				piece = a.out.Paint(terminal.Match, piece)
+			} else if marked {
+				piece = "**" + piece + "**"
+			}
+			line.WriteString(piece)
 			used += w
 		}
 		at = end
 	}
 	return append(lines, line.String())
-}
-
-func (a *app) mark(text string, marked bool) string {
-	switch {
-	case !marked:
-		return text
-	case a.out.Color:
-		return a.out.Paint(terminal.Match, text)
-	}
-	return "**" + text + "**"
 }
 
 // pieces splits text at the places where a line may break. A space belongs to the piece before it.

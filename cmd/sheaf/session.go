@@ -282,8 +282,11 @@ func (s *session) answer(o *searchOptions, ask askFunc) (*searchJSON, error) {
 func (s *session) result(r *collection.Result) resultJSON {
 	out := resultJSON{ID: r.ID, Doc: r.Doc, Path: s.relative(r.Doc.Tree(), r.Path), Title: r.Title,
 		Breadcrumb: r.Breadcrumb, Span: span(r.Span), Line: r.Line, Block: r.Block, Score: r.Score,
-		Confidence: rounded(r.Confidence), Level: r.Level, Snippet: r.Snippet, Matches: []span{}, Tags: r.Tags,
+		Level: r.Level, Snippet: r.Snippet, Matches: []span{}, Tags: r.Tags,
 		Explanation: r.Explanation, Signals: r.Signals, hierarchy: r.Hierarchy, file: r.File}
+	if r.Confidence != nil {
+		out.Confidence = new(math.Round(*r.Confidence*1000) / 1000) // more decimals mean nothing
+	}
 	for _, c := range r.Constituents {
 		out.Constituents = append(out.Constituents, constituentJSON{c.ID, c.Title, span(c.Span), c.Score})
 	}
@@ -294,15 +297,6 @@ func (s *session) result(r *collection.Result) resultJSON {
 		s.warn("%s: no snippet: %v", out.Path, r.Unread)
 	}
 	return out
-}
-
-// rounded rounds a confidence to three decimals, because more decimals mean nothing.
-func rounded(confidence *float64) *float64 {
-	if confidence == nil {
-		return nil
-	}
-	c := math.Round(*confidence*1000) / 1000
-	return &c
 }
 
 // usualLimit returns the limit in the settings. If no setting gives a limit but the profile does, usualLimit returns
@@ -324,15 +318,6 @@ func (s *session) profileOf(set []string) (*profile.Profile, map[string]string, 
 	parameters, err := parseSet(set, p)
 	s.config.Limit = usualLimit(s.config, p, parameters)
 	return p, parameters, err
-}
-
-// checkProfile returns an error if the store cannot run the profile.
-func (s *session) checkProfile(set []string) error {
-	plan, err := s.plan(set)
-	if err != nil {
-		return err
-	}
-	return (&search.Searcher{Backend: s.Backend, Store: s.StoreInErrors()}).CheckStore(plan)
 }
 
 // plan returns the plan of the profile in force. If the user set a limit, it returns an error for a plan that cannot

@@ -129,7 +129,9 @@ func New(o Options) (*API, error) {
 		return nil, err
 	}
 	a := &API{
-		o: o, metrics: newMetrics(),
+		o: o,
+		metrics: &metrics{began: time.Now(), requests: map[string]uint64{}, times: map[string]*series{},
+			steps: map[string]*series{}},
 		reads: newAdmission(o.Limits), writes: newAdmission(o.Limits),
 		bodies: semaphore.NewWeighted(o.Limits.Bodies), values: semaphore.NewWeighted(o.Limits.Bodies),
 	}

@@ -47,9 +47,6 @@ func jsonFields(t reflect.Type) *fieldSet {
 	return set.(*fieldSet)
 }
 
-// parameters returns the fields that a request has in its path, query or headers.
-func parameters(t reflect.Type) *fieldSet { return fieldsOf(t, "path", "query", "header") }
-
 // fieldsOf returns the fields of a struct that have one of these tags, including the fields of embedded structs.
 func fieldsOf(t reflect.Type, tags ...string) *fieldSet {
 	set := &fieldSet{byName: map[string]*field{}}

@@ -32,11 +32,6 @@ type metrics struct {
 	steps    map[string]*series // by step of a ranking
 }
 
-func newMetrics() *metrics {
-	return &metrics{began: time.Now(), requests: map[string]uint64{}, times: map[string]*series{},
-		steps: map[string]*series{}}
-}
-
 // request counts a request by operation and status. It adds the request's time and the steps' times to the histograms.
 func (m *metrics) request(operation string, status int, took time.Duration, steps []search.Timing) {
 	m.mu.Lock()

@@ -87,7 +87,7 @@ func operation[I, O any](e endpoint, run func(context.Context, *call, *I) (*O, e
 	r.method, r.path, _ = strings.Cut(e.route, " ")
 	r.status = cmp.Or(r.status, http.StatusOK)
 	r.run = func(ctx context.Context, c *call, input any) (any, error) { return run(ctx, c, input.(*I)) }
-	r.set = parameters(r.input)
+	r.set = fieldsOf(r.input, "path", "query", "header")
 	for _, name := range r.set.names {
 		if f := r.set.byName[name]; f.rules.hasDeflt {
 			var list faults

@@ -14,6 +14,7 @@ import (
 
 	"sheaf"
 	"sheaf/index/vfs/manifest"
+	"sheaf/internal/lru"
 )
 
 // view returns b as a string without copying: the string shares the memory of b.
@@ -35,6 +36,16 @@ type View struct {
 
 	pending func() (map[sheaf.ID]string, error)
 	live    func() ([][]bool, error)
+}
+
+// caches hold recently used data of a View.
+type caches struct {
+	records   lru.Cache[sheaf.ID, *outlinedRecord]
+	texts     lru.Cache[sheaf.ID, sourceText]
+	links     lru.Cache[sheaf.ID, []sheaf.ID] // every query needs them; the size of an entry grows with its links
+	backlinks lru.Cache[sheaf.ID, []sheaf.ID]
+	names     lru.Cache[calledBy, *sameName]
+	folders   lru.Cache[string, int] // sizes of folders, by tree, ":" and folder
 }
 
 func newView(c *Catalog, m manifest.Manifest, p payload, segments []*segment) *View {

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"sheaf"
 	"sheaf/index/engine"
@@ -160,7 +161,30 @@ func (b bulk) Add(ctx context.Context, batch store.Batch) error {
 	for i, id := range batch.Replace {
 		replace[i] = string(id)
 	}
-	return category(b.load.Add(ctx, replace, translated(batch.Chunks)))
+	chunks := make([]engine.Chunk, len(batch.Chunks))
+	var before []store.Column
+	for i := range batch.Chunks {
+		c, out := &batch.Chunks[i], &chunks[i]
+		out.ID, out.Doc = string(c.ID), string(c.Doc)
+		out.Fields, out.Vectors = make([]engine.FieldText, len(c.Fields)), make([]engine.Vectors, len(c.Vectors))
+		for k, f := range c.Fields {
+			out.Fields[k] = engine.FieldText(f)
+		}
+		for k, v := range c.Vectors {
+			out.Vectors[k] = engine.Vectors(v)
+		}
+		// Chunks of one document often share the memory of their columns.
+		if i > 0 && unsafe.SliceData(c.Columns) == unsafe.SliceData(before) && len(c.Columns) == len(before) {
+			out.Columns = chunks[i-1].Columns
+			continue
+		}
+		before = c.Columns
+		out.Columns = make([]engine.Column, len(c.Columns))
+		for k, column := range c.Columns {
+			out.Columns[k] = engine.Column(column)
+		}
+	}
+	return category(b.load.Add(ctx, replace, chunks))
 }
 
 func (b bulk) Commit(ctx context.Context) error { return category(b.load.Commit(ctx)) }

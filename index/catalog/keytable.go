@@ -76,11 +76,11 @@ func (t *keyTable) number(offset, size int) (uint64, error) {
 	return binary.LittleEndian.Uint64(b), nil
 }
 
-// find appends the items with this key to dst, and returns dst.
-func (t *keyTable) find(dst []keyItem, key uint64) ([]keyItem, error) {
+// find returns the items with this key.
+func (t *keyTable) find(key uint64) (items []keyItem, err error) {
 	count, err := t.number(0, 4)
 	if err != nil {
-		return dst, err
+		return nil, err
 	}
 	found := uint64(0) // the key at index i below
 	i := sort.Search(int(count), func(i int) bool {
@@ -94,13 +94,23 @@ func (t *keyTable) find(dst []keyItem, key uint64) ([]keyItem, error) {
 		return k >= key
 	})
 	if err != nil || i == int(count) || found != key {
-		return dst, err
+		return nil, err
 	}
 	list, err := t.list(int(count), i)
 	if err != nil {
-		return dst, err
+		return nil, err
 	}
-	return t.items(dst, key, list)
+	doc := uint64(0)
+	for len(list) > 0 {
+		n, size := binary.Uvarint(list)
+		if size <= 0 || doc+n>>kindBits >= uint64(t.docs) {
+			return nil, t.data.Corrupt(0, "the list of key %016x", key)
+		}
+		doc += n >> kindBits
+		items = append(items, keyItem{key, int(doc), int(n & (1<<kindBits - 1))})
+		list = list[size:]
+	}
+	return items, nil
 }
 
 // list returns the encoded list of key number i. The table has n keys.
@@ -126,18 +136,4 @@ func (t *keyTable) list(n, i int) ([]byte, error) {
 		}
 		at += int(length)
 	}
-}
-
-func (t *keyTable) items(to []keyItem, key uint64, list []byte) ([]keyItem, error) {
-	doc := uint64(0)
-	for len(list) > 0 {
-		n, size := binary.Uvarint(list)
-		if size <= 0 || doc+n>>kindBits >= uint64(t.docs) {
-			return to, t.data.Corrupt(0, "the list of key %016x", key)
-		}
-		doc += n >> kindBits
-		to = append(to, keyItem{key, int(doc), int(n & (1<<kindBits - 1))})
-		list = list[size:]
-	}
-	return to, nil
 }

@@ -158,7 +158,7 @@ func (n *sameName) nearest(among Among, file, end string) (sheaf.ID, bool) {
 // parameter table returns. It records faults for Err.
 func (v *View) each(key uint64, table func(*segment) *keyTable, yield func(item keyItem, id sheaf.ID)) {
 	for k, s := range v.segments {
-		items, err := table(s).find(nil, key)
+		items, err := table(s).find(key)
 		if err != nil {
 			v.note(translate(err))
 			continue

@@ -119,8 +119,11 @@ func (q *SearchRequest) normalize(p *profile.Profile, local bool) error {
 		}
 	}
 	most, err := p.MostWanted(q.Parameters) // the maximum number of results on all pages
+	if err != nil {
+		return inParameters(err)
+	}
 	q.Window = min(q.Window, most)
-	return inParameters(err)
+	return nil
 }
 
 // maxNames limits the lookups for one query of a restricted caller. Each name before a colon may be a property, and the

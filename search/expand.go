@@ -269,10 +269,6 @@ func firstChars(s string, n int) string {
 // expand asks the model for other wordings of the query. Without a model, or when the model fails, the search uses the
 // original query.
 func (r *run) expand(ctx context.Context, plan *profile.Plan) {
-	if r.result.Expansion != nil { // an earlier run of this search already asked
-		r.noteExpansion()
-		return
-	}
 	if r.searcher.Expander == nil {
 		r.note("no chat model is configured: the query is not expanded")
 		return
@@ -289,23 +285,19 @@ func (r *run) expand(ctx context.Context, plan *profile.Plan) {
 		return
 	}
 	r.expansion, r.result.Expansion = x, &x
-	r.noteExpansion()
-}
-
-// noteExpansion adds a note to the result that describes the expansion of the query.
-func (r *run) noteExpansion() {
-	if x := r.expansion; len(x.Queries) > 0 {
-		r.note("%s also looks for: %s", r.searcher.Expander.name(), quoted(x.Queries))
+	name := r.searcher.Expander.name()
+	if len(x.Queries) > 0 {
+		r.note("%s also looks for: %s", name, quoted(x.Queries))
 	}
-	if x := r.expansion; len(x.Terms) > 0 {
-		r.note("of the query, these words score, by %s: %s", r.searcher.Expander.name(), quoted(x.Terms))
+	if len(x.Terms) > 0 {
+		r.note("of the query, these words score, by %s: %s", name, quoted(x.Terms))
 	}
-	if x := r.expansion; x.Passage != "" {
+	if x.Passage != "" {
 		shown := firstChars(x.Passage, 200)
 		if shown != x.Passage {
 			shown += "…"
 		}
-		r.note("%s invents an answer, which is searched by meaning: %s", r.searcher.Expander.name(), quoted([]string{shown}))
+		r.note("%s invents an answer, which is searched by meaning: %s", name, quoted([]string{shown}))
 	}
 }
 

@@ -16,6 +16,9 @@ func meaning(q sheaf.Query) string {
 		return ""
 	}
 	text := wording(q)
+	telling := func(r rune) bool { // a letter, a digit, or a sign with a meaning of its own, such as an emoji
+		return r >= 0x80 && !unicode.IsPunct(r) && !unicode.IsSpace(r) || unicode.IsLetter(r) || unicode.IsDigit(r)
+	}
 	if !strings.ContainsFunc(text, telling) {
 		return ""
 	}
@@ -40,9 +43,4 @@ func inPaths(q sheaf.TextQuery) bool {
 		return len(parts) > 0 && !slices.ContainsFunc(parts, elsewhere)
 	}
 	return false
-}
-
-// telling reports whether a character alone has a meaning: a letter, a digit, or a sign such as an emoji.
-func telling(r rune) bool {
-	return r >= 0x80 && !unicode.IsPunct(r) && !unicode.IsSpace(r) || unicode.IsLetter(r) || unicode.IsDigit(r)
 }

@@ -371,7 +371,9 @@ func (r *run) follow(ctx context.Context) error {
 	} else if m, ok := r.query.Words.(sheaf.Match); ok && strings.TrimSpace(m.Text) == "" {
 		r.query.Words = nil
 	}
-	r.words()
+	if len(r.expansion.Terms)+len(r.opt.Terms) > 0 {
+		r.words()
+	}
 	if plan.Scan != nil {
 		if err := r.scan(ctx, plan); err != nil {
 			return err

@@ -143,7 +143,7 @@ func (a *API) answer(c *call, r *route, values map[string]string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.body() != nil {
+	if r.body != nil {
 		free, err := a.readBody(c, r)
 		if err != nil && len(wrong) > 0 {
 			return nil, invalid(wrong) // reading the body would not help
@@ -333,7 +333,7 @@ func (a *API) parse(c *call, r *route, v reflect.Value, wrong faults) (any, erro
 			return nil, err
 		}
 		v.FieldByName("Body").Set(reflect.ValueOf(in))
-	case r.parseBody == nil && r.body() != nil:
+	case r.parseBody == nil && r.body != nil:
 		if in, ok := parseJSON(c.body, &wrong); ok {
 			bind(in, v.FieldByName("Body"), &rules{}, fault{Pointer: "#"}, &wrong)
 		}

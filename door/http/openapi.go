@@ -116,7 +116,7 @@ func (a *API) describe(r *route, s *schemas, failure, plain schema) schema {
 	if about != "" {
 		out["description"] = strings.TrimSpace(about)
 	}
-	if body := r.body(); body != nil {
+	if body := r.body; body != nil {
 		out["requestBody"] = schema{"required": true,
 			"content": schema{"application/json": schema{"schema": s.reference(body, true),
 				"example": json.RawMessage(r.example)}}}
@@ -197,7 +197,7 @@ func (r *route) failures() []int {
 	if r.scope != "" {
 		list = append(list, http.StatusUnauthorized, http.StatusNotFound, http.StatusTooManyRequests)
 	}
-	if r.body() != nil {
+	if r.body != nil {
 		list = append(list, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
 	if slices.Contains(r.statuses, http.StatusUnprocessableEntity) {
@@ -234,7 +234,7 @@ func (a *API) documentPage() []byte {
 	var list []map[string]any
 	for _, r := range a.routes {
 		tables := []documentTable{tableOf("Parameters", r.set)}
-		if body := r.body(); body != nil {
+		if body := r.body; body != nil {
 			tables = append(tables, tableOf("Body", jsonFields(body)))
 		}
 		if r.media == "" {

@@ -161,14 +161,14 @@ func (r *route) asksForID() bool {
 	if r == nil {
 		return false
 	}
-	body := r.body()
+	body := r.body
 	return r.set.byName["id"] != nil || body != nil && r.parseBody == nil && jsonFields(body).byName["id"] != nil
 }
 
 // fault returns a fault for one field. For a field of the body, the fault has a JSON pointer; for a parameter, the name
 // of the parameter. r is nil if no route matched; field then counts as a parameter.
 func (r *route) fault(field, detail string) fault {
-	if r != nil && r.body() != nil && r.set.byName[field] == nil { // else it is a parameter
+	if r != nil && r.body != nil && r.set.byName[field] == nil { // else it is a parameter
 		return fault{Pointer: "#/" + field, Detail: detail}
 	}
 	return fault{Parameter: field, Detail: detail}

@@ -73,6 +73,7 @@ type route struct {
 	endpoint
 	method, path  string
 	input, output reflect.Type
+	body          reflect.Type // nil if the requests have no body
 	// parseBody, if not nil, parses the body, and the rules of the fields do not apply. The errors of parseBody have the
 	// form of spec/reciprocal-rank-fusion.
 	parseBody func(a *API, body []byte) (any, error)
@@ -87,6 +88,9 @@ func operation[I, O any](e endpoint, run func(context.Context, *call, *I) (*O, e
 	r.method, r.path, _ = strings.Cut(e.route, " ")
 	r.status = cmp.Or(r.status, http.StatusOK)
 	r.run = func(ctx context.Context, c *call, input any) (any, error) { return run(ctx, c, input.(*I)) }
+	if f, ok := r.input.FieldByName("Body"); ok {
+		r.body = f.Type
+	}
 	r.set = fieldsOf(r.input, "path", "query", "header")
 	for _, name := range r.set.names {
 		if f := r.set.byName[name]; f.rules.hasDeflt {
@@ -99,14 +103,6 @@ func operation[I, O any](e endpoint, run func(context.Context, *call, *I) (*O, e
 		}
 	}
 	return r
-}
-
-// body returns the type of the body of the route's requests, or nil if they have none.
-func (r *route) body() reflect.Type {
-	if f, ok := r.input.FieldByName("Body"); ok {
-		return f.Type
-	}
-	return nil
 }
 
 // reading makes a route like operation. Each call also gets a Reader of the collection that the request names.

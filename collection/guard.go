@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -168,11 +169,11 @@ func (g *guard) CountAll(ctx context.Context, reqs []store.Request) ([]int, erro
 	for i := range reqs {
 		known := false
 		req := &reqs[i]
-		// A request that searches all fields without a filter repeats: every snippet of an answer needs the same counts as
-		// the search.
+		// A request of search.AnyField without a filter repeats: every snippet of an answer needs the same counts as the
+		// search.
 		if cached[i] = req.Filter == nil && req.Within == nil && req.Text != nil &&
-			req.Text.Combine == store.CombineBM25F && len(req.Text.Fields) == len(sheaf.Fields); cached[i] {
-			keys[i] = keyOf(g.at, g.visibleTo, reqs[i].Text.Query, reqs[i].Text.Fields)
+			req.Text.Combine == store.CombineBM25F && slices.Equal(req.Text.Fields, anyField); cached[i] {
+			keys[i] = keyOf(g.at, g.visibleTo, req.Text.Query)
 			out[i], known = g.counts.Get(keys[i])
 		}
 		if !known {
@@ -200,6 +201,8 @@ func (g *guard) CountAll(ctx context.Context, reqs []store.Request) ([]int, erro
 
 // maxCounts limits the cached counts of visible chunks that contain a word.
 const maxCounts = 20_000
+
+var anyField = search.AnyField(nil).Fields
 
 func (g *guard) Matches() bool { return store.Matches(g.store) }
 

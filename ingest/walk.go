@@ -187,7 +187,16 @@ func (w *walker) readBelow(ctx context.Context, top folder) error {
 		}
 		var out Walk
 		folders := w.read(dir, &out)
-		w.gather(&out)
+		w.mu.Lock()
+		w.out.files = append(w.out.files, out.files...)
+		w.out.skipped = append(w.out.skipped, out.skipped...)
+		w.out.unread = append(w.out.unread, out.unread...)
+		w.out.disks = append(w.out.disks, out.disks...)
+		w.out.empty = append(w.out.empty, out.empty...)
+		w.out.ignored += out.ignored
+		w.out.allByRule += out.allByRule
+		w.out.byRule = append(w.out.byRule, out.byRule[:min(len(out.byRule), maxIgnored-len(w.out.byRule))]...)
+		w.mu.Unlock()
 		for _, next := range folders {
 			if group.TryGo(func() error { return visit(next) }) {
 				continue
@@ -229,20 +238,6 @@ func (w *Walk) mayHold(err error, paths ...string) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		w.unread = append(w.unread, paths...)
 	}
-}
-
-// gather adds the results of one folder to the results of the walk.
-func (w *walker) gather(out *Walk) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.out.files = append(w.out.files, out.files...)
-	w.out.skipped = append(w.out.skipped, out.skipped...)
-	w.out.unread = append(w.out.unread, out.unread...)
-	w.out.disks = append(w.out.disks, out.disks...)
-	w.out.empty = append(w.out.empty, out.empty...)
-	w.out.ignored += out.ignored
-	w.out.allByRule += out.allByRule
-	w.out.byRule = append(w.out.byRule, out.byRule[:min(len(out.byRule), maxIgnored-len(w.out.byRule))]...)
 }
 
 func (w *walker) read(dir folder, out *Walk) (folders []folder) {

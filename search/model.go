@@ -15,6 +15,14 @@ import (
 	"sheaf/text/analysis"
 )
 
+// localModel is the model given to SetModel.
+type localModel struct {
+	// local, unless nil, embeds the query instead of Embed. language, unless nil, tells the language of the query.
+	local    model.Embedder
+	language model.LanguageReader
+	chunks   int // in the store
+}
+
 // SetModel makes s search by meaning with e, the model of the store's vectors. If e can weigh words, words with few
 // matches in the store weigh more. If the store cannot count, all words weigh the same, and the answer has a note. a
 // is the analyzer of the store, and chunks is the number of chunks.

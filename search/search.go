@@ -19,7 +19,6 @@ import (
 
 	"sheaf"
 	"sheaf/internal/distinct"
-	"sheaf/model"
 	"sheaf/profile"
 	"sheaf/rank"
 	"sheaf/store"
@@ -47,11 +46,7 @@ type Searcher struct {
 	// Confidence returns the calibration for a profile. If the function is nil or returns nil, results have no confidence.
 	// If a query changes parameters, the search does not call the function, because the calibration would not fit.
 	Confidence func(p *profile.Profile) *Calibration
-	// local, unless nil, embeds the query instead of Embed. language, unless nil, tells the language of the query. chunks
-	// is the number of chunks in the store. SetModel sets these fields.
-	local    model.Embedder
-	language model.LanguageReader
-	chunks   int
+	localModel
 	Models
 	// Text returns the text of a chunk, for Rerank and for spelling suggestions: see [TextOf].
 	Text func(id sheaf.ID) (string, error)

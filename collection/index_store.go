@@ -11,6 +11,7 @@ import (
 	"sheaf/collection/location"
 	"sheaf/index/catalog"
 	"sheaf/internal/wording"
+	"sheaf/model"
 	"sheaf/store"
 	"sheaf/store/embedded"
 	"sheaf/text/analysis"
@@ -136,6 +137,31 @@ func (x *Index) tryWrite(ctx context.Context, analyzer string) error {
 		return nil
 	}
 	return StoreError{fmt.Errorf("write to %s: nothing was removed: %w", x.Target, err)}
+}
+
+// dropOther drops the store on the server if a rebuild makes it with other settings. Call it before anything on this
+// machine is removed, because the server may refuse.
+func (x *Index) dropOther(ctx context.Context) error {
+	err := x.NewAnalyzer(ctx)
+	if err != nil {
+		return err
+	}
+	var e model.Embedder
+	if x.Embed != nil {
+		e, _ = x.Embed(ctx, 0, x.Waits) // OpenEmbedder returns the error
+	}
+	st, err := x.Target.Open(ctx, x.Analyzer, VectorFields(e), store.Existing)
+	if err == nil {
+		return st.Close()
+	}
+	if !errors.Is(err, store.ErrMadeOtherwise) {
+		return nil
+	}
+	if dropped := x.Target.Drop(ctx); dropped != nil {
+		return StoreError{fmt.Errorf("drop %s: nothing was removed: %w", x.Target, dropped)}
+	}
+	x.Notice("%v: it is emptied and filled again", err)
+	return nil
 }
 
 // serverLost returns the error of a server that has lost all chunks of the index.

@@ -153,7 +153,11 @@ func (x *Index) dropLocked(ctx context.Context, keep bool) error {
 	if x.Target != nil && (x.want.Rebuild || w.Settings.Extra[remakingKey] == remakingServer) {
 		mark = remakingServer
 	}
-	if err = x.tryWrite(ctx, w.Settings.Analyzer); err == nil {
+	err = x.tryWrite(ctx, w.Settings.Analyzer)
+	if err == nil && mark == remakingServer && !keep {
+		err = x.dropOther(ctx)
+	}
+	if err == nil {
 		err = x.keepCopy(w)
 	}
 	if err == nil {

@@ -229,6 +229,8 @@ func testGate(t *testing.T, server, kind, place string, rights []right, read, wr
 			"serve --read-only sent a request that needs the right %s", name)
 	}
 
+	g.grant(slices.Concat(indexing, create)...)
+	n.keepsAll(t)
 	g.grant(slices.Concat(indexing, create, remove)...)
 	sheaf("3 documents", "index", "--rebuild")
 	if kind != "weaviate" {
@@ -240,6 +242,17 @@ func testGate(t *testing.T, server, kind, place string, rights []right, read, wr
 	sheaf("3 documents", "check")
 	out, err = n.try("doctor")
 	check.That(t, err == nil && !strings.Contains(out, "FAULT"), "doctor: %v\n%s", err, out)
+}
+
+// keepsAll checks that a rebuild removes nothing when the user may not make the store again with another language.
+func (n notes) keepsAll(t *testing.T) {
+	t.Helper()
+	t.Run("another language", func(t *testing.T) {
+		t.Setenv("SHEAF_LANGUAGE", "de")
+		out, err := n.try("index", "--rebuild", "--yes")
+		check.That(t, err != nil && strings.Contains(out, "nothing was removed"), "rebuild: %v\n%s", err, out)
+		n.succeeding(t)("a.md", "search", "apples")
+	})
 }
 
 // block makes an index of a server read-only, or writable again.
@@ -319,4 +332,7 @@ func testRoles(t *testing.T) {
 		ready(t, address)
 	})
 	fails("sheaf doctor says which rights to grant", "index")
+	run("GRANT INSERT, UPDATE, DELETE, TRUNCATE ON ALL TABLES IN SCHEMA notes TO notes_reader; " +
+		"GRANT UPDATE ON ALL SEQUENCES IN SCHEMA notes TO notes_reader")
+	n.keepsAll(t)
 }

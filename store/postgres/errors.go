@@ -106,6 +106,8 @@ func remedy(e *pgconn.PgError) string {
 			"PGPASSWORD or the password file of PostgreSQL)"
 	case e.Code == "42501" && (strings.Contains(e.Message, "for table ") || strings.Contains(e.Message, "for sequence ")):
 		return " (the tables belong to another user: sheaf doctor says which rights to grant)"
+	case e.Code == "42501" && strings.HasPrefix(e.Message, "must be owner of "):
+		return " (only the owner of the tables may do that: name that user in the address)"
 	case e.Code == "42501":
 		return " (the user needs the right to create a schema in this database, or to use the one that is there)"
 	case e.Code == "25006":

@@ -101,7 +101,7 @@ func (g *guard) unsupportedError(req store.Request) error {
 
 // unsupportedBy returns the error of a store that lacks an operation.
 func unsupportedBy(operation string) error {
-	return fmt.Errorf("%s: %w by this store", operation, sheaf.ErrUnsupported)
+	return fmt.Errorf("%s: %w by this store: use the store embedded", operation, sheaf.ErrUnsupported)
 }
 
 func (g *guard) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {

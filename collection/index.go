@@ -275,8 +275,11 @@ func (x *Index) UseStore(ctx context.Context, target store.Opener, o IndexOption
 func (x *Index) Prepare(ctx context.Context, o IndexOptions) error {
 	if !x.Where.Exists {
 		if !o.Make || o.Refresh && !x.Update {
-			return Hint(fmt.Errorf("%w: %s has no index yet", sheaf.ErrNotFound, x.Folder), "make one: sheaf index --in %s",
-				wording.ShellQuoted(x.Folder))
+			err := fmt.Errorf("%w: %s has no index yet", sheaf.ErrNotFound, x.Folder)
+			if x.Target != nil {
+				err = fmt.Errorf("%w in %s", err, x.Target)
+			}
+			return Hint(err, "make one: %s", x.withStore("sheaf index --in "+wording.ShellQuoted(x.Folder)))
 		}
 		if err := os.MkdirAll(x.Where.Dir, 0o700); err != nil {
 			return Elsewhere(fmt.Errorf("make index: %w", err))

@@ -20,7 +20,7 @@ import (
 // rebuildCommand returns the command line that empties the store and fills it again. Before it removes documents that
 // no file can restore, this command asks the person.
 func (x *Index) rebuildCommand() string {
-	return x.withStore("sheaf index --rebuild")
+	return x.withStore("sheaf index --rebuild --in " + wording.ShellQuoted(x.Where.Root))
 }
 
 // RepairCommand returns the command line that repairs the store of the index.
@@ -101,7 +101,7 @@ func (x *Index) openServer(ctx context.Context) error {
 	if r, ok := st.(store.Reporter); ok && (filled || x.First()) {
 		stats, err := r.Stats(ctx)
 		if !filled {
-			if stats.Chunks > 0 { // Stats fails for an empty store
+			if stats.Chunks > 0 && len(x.View.Pending()) == 0 { // Stats fails for an empty store
 				x.Notice("%s already has %s of another index, and documents of equal paths replace each other: unless "+
 					"that index is of the same files, %s", x.Target,
 					wording.Plural(stats.Chunks, "chunk", "chunks"), x.otherPlace())

@@ -77,7 +77,7 @@ func (s *session) check(ctx context.Context) error {
 	case collection.OnlyStrays(faults):
 		return s.Strayed()
 	default:
-		err = fmt.Errorf("%w: %s is incomplete: an update was interrupted", sheaf.ErrCorrupt, s.Where.Dir)
+		err = fmt.Errorf("%w: %s is incomplete", sheaf.ErrCorrupt, s.Where.Dir)
 	}
 	return withHint(err, "repair it: sheaf check --repair --in %s", wording.ShellQuoted(s.Where.Root))
 }

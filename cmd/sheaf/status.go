@@ -208,9 +208,12 @@ func (s *session) printStatus(out *statusJSON, all, recall bool) {
 	if out.IgnoredTotal > 0 {
 		ignored = wording.Plural(out.IgnoredTotal, "file or folder", "files and folders")
 	}
+	if out.Analyzer != "" { // otherwise the first run was interrupted
+		rows = append(rows,
+			[]string{"language", collection.LanguageText(out.Language, out.LanguageDetected)},
+			[]string{"model", modelText(out)})
+	}
 	rows = append(rows,
-		[]string{"language", collection.LanguageText(out.Language, out.LanguageDetected)},
-		[]string{"model", modelText(out)},
 		[]string{"waiting", out.Pending.String()},
 		[]string{"left out", skippedSummary(out.Skipped)},
 		[]string{"ignored", ignored})

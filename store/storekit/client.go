@@ -64,7 +64,8 @@ type Bytes struct {
 // Call sends body and decodes the answer into out. It sends Lines and Bytes unchanged, and everything else as JSON. A
 // nil body sends nothing, and a nil out decodes nothing. An error names the store and the request.
 func (c *Client) Call(ctx context.Context, method, path string, body, out any) error {
-	what := fmt.Sprintf("%s: %s %s", c.Store, method, path)
+	place, _, _ := strings.Cut(path, "?")
+	what := fmt.Sprintf("%s: %s %s", c.Store, method, place)
 	var data []byte
 	contentType := "application/json"
 	switch b := body.(type) {

@@ -17,7 +17,8 @@ type Flat struct {
 var (
 	errPhrase = errors.New("phrases, and words of several parts: leave out the quotation marks, or the mark or field " +
 		"before the word, or use another store")
-	errExpand = errors.New("prefixes, fuzzy words and single characters of scripts without spaces: use another store")
+	errExpand = errors.New("prefixes, fuzzy words and single characters of scripts without spaces: leave out * and ~, " +
+		"or use another store")
 	errNested = errors.New("words that nest more than one deep: use another store")
 )
 

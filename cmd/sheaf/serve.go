@@ -136,7 +136,7 @@ func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, 
 		if err != nil {
 			return err
 		}
-		o.addr, o.server = listener.Addr().String(), startServer(listener, httpdoor.Away())
+		o.addr, o.server = listener.Addr().String(), startServer(listener, away())
 	}
 	s.Answering.SharedStatistics = o.shared
 	door, err := s.door()
@@ -190,7 +190,7 @@ func (s *session) serve(outer context.Context, o *serveOptions, door *collection
 		if outer.Err() != nil {
 			return errors.Join(err, o.server.close())
 		}
-		o.server.setHandler(httpdoor.Away())
+		o.server.setHandler(away())
 		return err
 	})
 	group.Go(func() error {
@@ -214,6 +214,16 @@ func (s *session) serve(outer context.Context, o *serveOptions, door *collection
 		})
 	}
 	return group.Wait()
+}
+
+// away returns the handler to use until the index is open. The files of the page need no index.
+func away() http.Handler {
+	mux, page := http.NewServeMux(), web.Handler(nil, access.Grant{}, nil)
+	mux.Handle("/", httpdoor.Away())
+	mux.Handle("GET "+web.DocumentPath, httpdoor.Away())
+	mux.Handle("GET /{$}", page)
+	mux.Handle("GET /ui/", page)
+	return mux
 }
 
 // mountDoors adds the web page at / and the MCP server at /mcp.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -255,4 +256,14 @@ func TestAliasKeepsGivenDocuments(t *testing.T) {
 	})
 	check.Contains(t, n.run(t, "copy", "--to", server+"-2", "--alias", name), "1 document that came over HTTP was copied")
 	check.Contains(t, n.run(t, "search", "giraffes"), "api:g.md")
+}
+
+// TestPageWithoutIndex checks that the page opens while the index is not open, and that its documents do not.
+func TestPageWithoutIndex(t *testing.T) {
+	for path, want := range map[string]int{"/?q=apples": 200, "/ui/app.js": 200, "/livez": 200, "/ui/document?id=a": 503,
+		"/v1/search": 503} {
+		w := httptest.NewRecorder()
+		away().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", path, nil))
+		check.That(t, w.Code == want, "%s: %d, want %d", path, w.Code, want)
+	}
 }

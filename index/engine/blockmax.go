@@ -35,7 +35,7 @@ const (
 	// If an average window has at least fullWindow postings of essential clauses, all sums of a window are examined.
 	// With fewer postings, only the changed sums are examined.
 	fullWindow = 192
-	// Of n windows, 1 + n/probeEvery are evaluated first, but at most probes; see probe.
+	// probe evaluates 1 + n/probeEvery of n windows in advance, but at most probes windows.
 	probes     = 8
 	probeEvery = 32
 )
@@ -105,8 +105,8 @@ func (m *maxScore) boundWindows() {
 	m.rewind()
 }
 
-// probe evaluates the windows with the largest bounds of all segments first. This raises the threshold early, so that
-// other windows can be skipped.
+// probe evaluates a few windows in advance: those with the largest bounds of all segments. This raises the threshold
+// early, so that other windows can be skipped.
 func probe(ctx context.Context, segments []*maxScore) {
 	windows := 0
 	for _, m := range segments {
@@ -191,8 +191,8 @@ func (s *scratch) sift(i int) {
 // from the bound of the whole list.
 func (b *bound) thick(windows int) bool { return b.cursor.Blocks() > thickWindow*windows }
 
-// thin reports whether spread must score all postings of the clause. Either its blocks have no bounds, or a block
-// covers many windows. The bound of such a block says little about one window.
+// thin reports whether spread must score all postings of the clause. This is so if blocks have no bounds, or cover many
+// windows each. The bound of such a block says little about one window.
 func (b *bound) thin(windows int) bool {
 	return !b.cursor.HasImpacts() || b.cursor.DF() <= thinWindow*windows
 }
@@ -497,7 +497,7 @@ func (s *scratch) addJoined(b *bound, start uint32, full bool) {
 	}
 }
 
-// filterJoined does the same as filter for a BM25F term with several fields.
+// filterJoined is the variant of filter for a BM25F term with several fields.
 func (m *maxScore) filterJoined(b *bound, n int, rest float64) int {
 	s := m.scratch
 	m.scan(b, s.ordinal[0], s.ordinal[n-1]+1, false)

@@ -7,8 +7,8 @@ import (
 	"sheaf/index/engine/postings"
 )
 
-// planBool is a Bool query. A chunk must match all parts in must and no part in not. A chunk also must match a part in
-// should if must is empty and should is not.
+// planBool is a Bool query. A chunk must match all parts in must and no part in not. Without parts in must, the chunk
+// must match a part in should, if there is one.
 type planBool struct{ must, should, not []part }
 
 func (p *plan) resolveBool(q sheaf.Bool, factor float64) (part, error) {
@@ -154,8 +154,8 @@ func (n *boolNode) score(s *scores) {
 	}
 }
 
-// add adds the score of the part c to s. It first computes this score in n.sums: adding its terms one by one to s would
-// change the last bits.
+// add adds the score of the part c to s. It first computes this score in n.sums, because adding each term of c to s
+// would round differently.
 func (n *boolNode) add(s *scores, c *child) {
 	c.score(&n.sums)
 	for i, v := range n.sums.byField {

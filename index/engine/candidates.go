@@ -10,7 +10,8 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// allow returns, for each view, the chunks that a request allows; nil means all. The caller must not change the sets.
+// allow returns, for each view, the chunks that pass Filter and Within of a request. Deleted chunks never pass. A nil
+// set means all chunks. The caller must not change the sets.
 func (s *Snapshot) allow(req *Request) ([]segment.Bitset, error) {
 	if req.Within == nil {
 		return s.restrict(req.Filter, nil)

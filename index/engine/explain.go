@@ -127,7 +127,7 @@ func (p *plan) explain(view int, ordinal uint32) (*sheaf.Explanation, error) {
 	return &e, root.err()
 }
 
-// explainClauses explains what addScores computes from the same clauses. It adds the parts of the score to why. ordinal
+// explainClauses adds to why the parts of a chunk's score that these clauses give, as addScores computes them. ordinal
 // is the chunk, and u is the virtual field of BM25F.
 func (p *plan) explainClauses(why *reasons, clauses []clause, terms []*planTerm, ordinal uint32, u *virtual) {
 	if p.words.Combine != CombineBM25F {
@@ -180,8 +180,8 @@ func termDetails(t *planTerm, field string, weight float64) map[string]sheaf.Val
 		"weight": sheaf.NumberValue(weight)}
 }
 
-// addOccurrences adds to frequency the count of a term in one field, times the weight of the field. BM25F adds up these
-// numbers over the fields.
+// addOccurrences adds a part to the explanation of a term's BM25F frequency. The part is the count of the term in one
+// field, times the weight of the field.
 func addOccurrences(frequency *sheaf.Explanation, field *model, count float64) {
 	e := number("in "+field.name, field.weight*count)
 	if field.weight != 1 {

@@ -3,7 +3,7 @@ package engine
 import "context"
 
 // Facets counts the values of each column over the chunks that match a word request. Map i of the result is for
-// columns[i] and has the number of chunks by value. A key is a value in the form that segment.DecodeValue reads.
+// columns[i] and has the number of chunks by value. Its keys are encoded values: see segment.DecodeValue.
 func (s *Snapshot) Facets(ctx context.Context, req Request, columns []string) ([]map[string]int, error) {
 	p, err := s.planOf(&req)
 	if err != nil {

@@ -109,7 +109,7 @@ func addPassing(set segment.Bitset, r *segment.Reader, filter sheaf.Filter) erro
 	return nil
 }
 
-// valueOf returns a value as segments store it.
+// valueOf converts a value of a request to a value of a segment.
 func valueOf(v sheaf.Value) segment.Value {
 	return segment.Value{Kind: byte(v.Kind), IsText: v.Kind == sheaf.KindText, Text: v.Text, Number: v.Number}
 }

@@ -18,7 +18,7 @@ func (p *plan) resolveFuzzy(q sheaf.Fuzzy, factor float64) (part, error) {
 //
 // levenshtein is the automaton of the word. It computes a state only when it needs the state. A state is a row of the
 // table of distances, without entries that are surely above the maximum. Two successive terms share the rows of their
-// common first letters. When a row shows that no continuation is accepted, the walk skips to the next possible key.
+// common first letters. When a row shows that no continuation is accepted, accept tells its caller to skip them all.
 type levenshtein struct {
 	word        []rune
 	maxDistance int

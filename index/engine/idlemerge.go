@@ -10,8 +10,8 @@ import (
 // segment. So an index without loads joins more segments, as long as a chunk is copied few times.
 
 const (
-	// An idle index joins a segment that is at most restFactor times as large as all smaller segments together. So
-	// the result is at least a third larger than the largest joined segment.
+	// An idle index joins its smallest segments. The largest of these is at most restFactor times as large as the
+	// others together. So the others add at least a third of its size.
 	restFactor = 3
 	// restBytes limits the bytes that one merge of an idle index joins. A larger merge would save little search time
 	// and hold the lock for longer.

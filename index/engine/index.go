@@ -168,7 +168,7 @@ func Open(o Options) (*Index, error) {
 	return ix, nil
 }
 
-// load reads the newest published generation, and makes it the current snapshot.
+// load reads the newest published manifest, and makes its state the current snapshot.
 func (ix *Index) load() error {
 	var s state
 	snapshot, m, err := manifest.Open(ix.fs, ix.options.Dir, func(m manifest.Manifest) (*Snapshot, error) {
@@ -200,7 +200,8 @@ func (ix *Index) load() error {
 	return nil
 }
 
-// open returns a snapshot of a state and generation. It opens only segments of the state that are not open yet.
+// open returns a snapshot of the state s, with this generation number. It opens only the segments that the current
+// snapshot does not have.
 func (ix *Index) open(s *state, generation uint64) (*Snapshot, error) {
 	snapshot := newSnapshot(ix, generation)
 	old := ix.hold()
@@ -328,8 +329,8 @@ func (ix *Index) matches(s *state) error {
 	return nil
 }
 
-// take makes this process the writer until give was called as often as take. So another process may write while no load
-// or merge runs here.
+// take makes this process the writer, until give was called as often as take. Loads and merges call both. So other
+// processes can write while no load or merge runs here.
 func (ix *Index) take() error {
 	ix.publish.Lock()
 	defer ix.publish.Unlock()

@@ -272,8 +272,8 @@ func (l *Load) putBack(w *worker) {
 }
 
 // forget removes from this load the documents in the list replace, and every chunk with an identifier in chunks. A
-// commit also removes them from the committed data. again is true if an identifier in chunks occurred before, perhaps
-// earlier in chunks.
+// commit also removes them from the committed data. again is true if an identifier in chunks occurred before, in an
+// earlier call or earlier in chunks.
 //
 // Most documents occur once in a load, and then a look-up in the set seen is enough. The caller holds w.mu. forget may
 // release w.mu for a while; if the load is closed meanwhile, forget returns ErrClosed.
@@ -320,9 +320,9 @@ func (l *Load) forget(w *worker, replace []string, chunks []Chunk) (again bool, 
 	return again, nil
 }
 
-// note records that the documents in replace are removed and that chunks are added. known is true if the load had a
-// chunk of a document in replace before. again is true if an identifier in chunks was added before, perhaps earlier in
-// chunks.
+// note records that the documents in replace are removed and that chunks are added. known is true if an earlier call
+// added a chunk of a document in replace. again is true if an identifier in chunks was added before, by an earlier call
+// or earlier in chunks.
 func (l *Load) note(replace []string, chunks []Chunk) (known, again bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

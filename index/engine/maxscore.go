@@ -45,10 +45,10 @@ type bound struct {
 	short, wide []byte // the results of lengths.Plain
 	norms       *norms
 	virtual     *virtual // the virtual field of BM25F; nil if the field has a score of its own
-	// fields has the clause itself. With BM25F, the first clause of a term has all clauses of the term, and the others
-	// have none.
+	// Without BM25F, fields has only the clause itself. With BM25F, the first clause of a term has all clauses of the
+	// term, and the others have none.
 	fields []bound
-	// normOf multiplies the length of a long field by factor, and computes its norm with params and average.
+	// params, average and factor give the norm of a long field: see normOf. factor multiplies the length.
 	params          bm25.Parameters
 	average, factor float64
 
@@ -172,7 +172,7 @@ func (b *bound) atBlock(target uint32) float64 {
 // maxScore evaluates a word request in one segment. It skips chunks that cannot be among the best (algorithm MaxScore).
 type maxScore struct {
 	bounds   []*bound
-	ordered  []*bound // the bounds whose list fields is not empty, by key in the current window
+	ordered  []*bound // the bounds with fields, sorted by their keys in the current window
 	allowed  segment.Bitset
 	chunks   uint32
 	from, to uint32 // run offers the ordinals of this range

@@ -56,29 +56,29 @@ func (o *original) offer(chunk string, score float32) {
 	o.best = o.best[:min(len(o.best), recallMost)]
 }
 
-// recallOf compares hits with the k chunks that are nearest by the vectors before rounding. The result "of" is the
-// number of these chunks, and found is the number of these chunks in hits. Each hit that has no vectors before rounding
-// reduces k by one.
-func (o *original) recallOf(hits sheaf.Ranking, k int) (found, of int) {
+// recallOf compares hits with the k chunks that are nearest by the vectors before rounding. total is the number of
+// these chunks, and found is how many of them are in hits. Each hit that has no vectors before rounding reduces k by
+// one.
+func (o *original) recallOf(hits sheaf.Ranking, k int) (found, total int) {
 	hits = hits[:min(len(hits), k)]
 	for _, h := range hits {
 		if o.scores[h.ID] == belowAll {
 			k--
 		}
 	}
-	if of = min(k, len(o.best)); of == 0 {
+	if total = min(k, len(o.best)); total == 0 {
 		return 0, 0
 	}
 	for _, h := range hits {
-		if o.scores[h.ID] >= o.best[of-1] {
+		if o.scores[h.ID] >= o.best[total-1] {
 			found++
 		}
 	}
-	return min(found, of), of // equally near chunks are interchangeable
+	return min(found, total), total // equally near chunks are interchangeable
 }
 
-// compareOriginals compares queries with all vectors before rounding, and writes the found shares to list. asked[i] has
-// the queries of the field list[i]. done gets the number of chunks compared so far.
+// compareOriginals compares queries with the vectors of all chunks before rounding. It sets the fields Originals,
+// Float10 and Float100 in list. asked[i] has the queries for list[i]. done gets the number of chunks compared so far.
 func compareOriginals(ctx context.Context, originals Originals, list []Recall, asked [][]*original,
 	done func(chunks int)) error {
 	var mu sync.Mutex

@@ -27,7 +27,7 @@ type Recall struct {
 	// Exhaustive means that searches compare every vector. Then a search cannot miss a chunk.
 	Exhaustive bool
 	// Originals is the number of chunks whose vectors before rounding (float32) were compared, 0 without originals.
-	// Float10 and Float100 are the found shares of the nearest 10 and 100 by these vectors.
+	// Float10 and Float100 are like At10 and At100, but these vectors decide which chunks are nearest.
 	Originals         int
 	Float10, Float100 float64
 	// Search and BruteForce are the median times of one search for 10 chunks. Search is a usual search, and BruteForce

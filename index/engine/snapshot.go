@@ -11,7 +11,7 @@ import (
 	"sheaf/internal/lru"
 )
 
-// handle is an open segment that several snapshots share. It counts its users.
+// handle is an open segment that several snapshots share. It counts the references to it.
 type handle struct {
 	name   string
 	reader *segment.Reader
@@ -21,7 +21,7 @@ type handle struct {
 	lengths atomic.Pointer[virtualLengths]
 }
 
-// newHandle returns the handle of an open segment, with one user.
+// newHandle returns the handle of an open segment, with one reference.
 func newHandle(name string, reader *segment.Reader) *handle {
 	h := &handle{name: name, reader: reader}
 	h.terms.Limit(termsKept)
@@ -57,7 +57,8 @@ type termIn struct {
 
 const countsKept = 1 << 10
 
-// newView returns a view of h, and becomes a user of h. runs has the deleted chunks in the form of the manifest.
+// newView returns a view of h, which takes over one reference to h. After an error, the caller keeps this reference.
+// runs is the encoded set of deleted chunks: see segment.Bitset.AppendRuns.
 func newView(h *handle, runs []byte) (*view, error) {
 	r := h.reader
 	v := &view{handle: h, live: r.Chunks()}
@@ -177,7 +178,7 @@ type Snapshot struct {
 	largestFirst []int
 }
 
-// newSnapshot returns a snapshot without segments. It has one user.
+// newSnapshot returns a snapshot without segments, with one reference.
 func newSnapshot(ix *Index, generation uint64) *Snapshot {
 	s := &Snapshot{generation: generation, index: ix, places: newPlaces()}
 	s.norms.Limit(normsKept)
@@ -194,7 +195,8 @@ func (s *Snapshot) order() {
 	slices.SortStableFunc(s.largestFirst, func(i, j int) int { return s.views[j].live - s.views[i].live })
 }
 
-// Acquire adds a user, who must call Release. It returns false if the last user has already released the snapshot.
+// Acquire adds a reference; the caller must call Release later. It returns false if all references were released
+// before.
 func (s *Snapshot) Acquire() bool {
 	for {
 		n := s.refs.Load()
@@ -207,7 +209,8 @@ func (s *Snapshot) Acquire() bool {
 	}
 }
 
-// Release ends one user's use of the snapshot. Every user must call it once.
+// Release releases one reference. The last call releases the segments. Every holder of a reference must call Release
+// once.
 func (s *Snapshot) Release() error {
 	if s.refs.Add(-1) > 0 {
 		return nil

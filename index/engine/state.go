@@ -33,8 +33,8 @@ func (s *state) files() []string {
 	return names
 }
 
-// encode returns the state in the form that the manifest has. Numbers are uvarints, and the length of a string comes
-// before the string. The parts are:
+// encode returns the state as the payload of a manifest. Numbers are uvarints, and the length of a string comes before
+// the string. The parts are:
 //   - the version of the format
 //   - the analyzer
 //   - the number of the next segment file

@@ -28,7 +28,7 @@ func (Disk) Create(name string) (File, error) {
 }
 
 // On Windows, another process can block an operation on a manifest very briefly. Disk then repeats the operation after
-// each pause of length retry, until the time patience is over.
+// pauses of length retry, for at most the time patience.
 const (
 	patience = 2 * time.Second
 	retry    = time.Millisecond

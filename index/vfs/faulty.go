@@ -56,7 +56,7 @@ func (f *Faulty) tryOnly(op Op, name string, call func(name string) error) error
 	return err
 }
 
-// opened wraps the function open. Operations on the files that the result opens can fail too.
+// opened wraps the function open, so that operations on the files that it opens can fail too.
 func (f *Faulty) opened(open func(name string) (File, error)) func(name string) (File, error) {
 	return func(name string) (File, error) {
 		file, err := open(name)

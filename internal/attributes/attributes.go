@@ -52,8 +52,9 @@ func Inside(text string, i int) int {
 	return end + 1
 }
 
-// read parses the text between the braces of a list. id is the first ID in the list, or "". ok is false if the text may
-// be prose. For example, "{x=1}" has no ID, no class and no quoted value.
+// read parses the text between the braces of a list. id is the first ID in the list, or "". ok is false if the text is
+// malformed, or may be prose, as in "{x=1}". Unlike prose, a list has a colon at its start, an ID, a class or a quoted
+// value.
 func read(inner string) (id string, ok bool) {
 	rest, sure := strings.CutPrefix(inner, ":")
 	rest = strings.Trim(rest, " \t")

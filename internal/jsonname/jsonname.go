@@ -42,8 +42,8 @@ func twice(text *json.Decoder, key func(name string) string) (string, bool) {
 // Exact returns a name unchanged. As the parameter key of Twice, it makes the comparison exact.
 func Exact(name string) string { return name }
 
-// AnyCase is for the parameter key of Twice. It returns the same text for names that [encoding/json] takes as equal.
-// Each letter of the text is the first of the letters that [strings.EqualFold] takes as equal.
+// AnyCase is for the parameter key of Twice. It returns the same text for names that [encoding/json] takes as equal. It
+// replaces each letter by the smallest of the letters that [strings.EqualFold] takes as equal.
 func AnyCase(name string) string {
 	return strings.Map(func(r rune) rune {
 		for {

@@ -8,10 +8,10 @@ import (
 	"sheaf/internal/edits"
 )
 
-// Nearest returns the known name with the smallest edit distance from name, ignoring case. If several have this
-// distance, it returns the first. The limit is one edit for each three characters of name. The limit is at least one
-// edit, and at least two edits if name has four or more characters. If name has three or more characters, a known name
-// that starts with name counts as one edit. If every known name is above the limit, Nearest returns "".
+// Nearest returns the known name with the fewest edits from name, ignoring case. Of several, it returns the first. The
+// limit is one edit for each three characters of name, but at least one. From four characters on, it is at least two. A
+// known name that starts with name, of three or more characters, counts as one edit. If every known name is above the
+// limit, Nearest returns "".
 func Nearest(name string, known []string) string {
 	length := utf8.RuneCountInString(name)
 	limit := max(length/3, 1)

@@ -365,17 +365,17 @@ func (e *endpoint) quoteAnswer(data []byte) string {
 	return strings.Join(strings.Fields(strings.ToValidUTF8(text[:min(len(text), 300)], "?")), " ")
 }
 
-// notJSON returns the error for an answer that cannot be read as JSON. The parameter of says what the answer should
-// contain, and err is the error of reading. If err only names Go types, the result quotes the answer instead of err.
-func (e *endpoint) notJSON(of string, data []byte, err error) error {
+// notJSON returns the error for an answer that cannot be read as JSON. wanted names what the answer should contain, and
+// err is the error of reading. If err only names Go types, the result quotes the answer instead of err.
+func (e *endpoint) notJSON(wanted string, data []byte, err error) error {
 	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok || !json.Valid(data) {
 		said := cmp.Or(e.quoteAnswer(data), "an empty answer")
 		if strings.HasPrefix(said, "<") {
 			said = "an HTML page: is this the address of an API?"
 		}
-		return e.fault("answered no JSON of %s: %s", of, said)
+		return e.fault("answered no JSON of %s: %s", wanted, said)
 	}
-	return e.fault("answered no JSON of %s: %w", of, err)
+	return e.fault("answered no JSON of %s: %w", wanted, err)
 }
 
 // errorMessage returns the error message in a server's answer, with ": " before it. Without a message, it returns "".

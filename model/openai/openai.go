@@ -148,11 +148,16 @@ func (e *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []str
 // is not the reason.
 const shortest = 200
 
-// batch embeds texts. If the server refuses the texts together, batch tries each half of the list. So one bad text does
-// not prevent the vectors of the other texts. If the answer takes too long, batch tries each text separately. If the
-// server refuses a single text, batch tries the start of the text. If the server refuses the start too, a passage gets
-// a nil vector, and a query gets an error. If a text may have broken the server, batch embeds a plain word before these
-// attempts. If the server fails on the word too, batch returns the first error.
+// batch embeds texts. If a text may be the cause of a failure, batch sends less text at once. So one bad text does not
+// prevent the vectors of the others. batch sends
+//   - each half of the list; after a timeout, each text alone;
+//   - the first half of a single text; after a timeout, its first characters (shortest).
+//
+// If the server refuses a text of at most shortest characters as too much, a passage gets a nil vector. A query gets
+// the error.
+//
+// Before batch gives up a text, and after failures other than too much text, it embeds a plain word. If the word fails
+// too, the server is the cause, and batch returns the first error.
 func (e *Embedder) batch(ctx context.Context, at *endpoint, purpose model.Purpose,
 	texts []string) ([][]float32, error) {
 	vectors, err := e.request(ctx, at, texts)

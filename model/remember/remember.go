@@ -45,7 +45,7 @@ var _ model.Embedder = (*Embedder)(nil)
 
 // New returns an embedder that stores the vectors of e in the file at path. The first passage opens the file. The
 // embedder stores no vectors of queries. Several processes may open the file. If two write at the same time, vectors
-// may be lost. A caller can prevent the loss: it holds a lock of its own while it embeds passages.
+// may be lost. To prevent this, the caller holds a lock of its own while it embeds passages.
 func New(e model.Embedder, path string) *Embedder { return &Embedder{inner: e, path: path} }
 
 // Model implements model.Embedder.

@@ -157,5 +157,5 @@ func (e *Embedder) Pieces(text string, yield func(start, end int) bool) {
 	encoder.tokenizer.Pieces(text, yield)
 }
 
-// Tokens returns the name of the English table, whose pieces are the tokens of Pieces.
+// Tokens returns the name of the English table. It names the tokens that Pieces yields, which are pieces of this table.
 func (e *Embedder) Tokens() string { return e.model.Name() }

@@ -31,9 +31,10 @@ type header struct {
 
 // A model file has these parts. All numbers are little endian:
 //   - magic
-//   - eight numbers: version, dims, pieces, slots, size of text, longest, unknown, and 0
+//   - eight 32-bit numbers: version, dims, the number of pieces, the number of slots, the size of text, the fields
+//     longest and unknown of Vocabulary, and 0
 //   - the model's name, padded to nameBytes
-//   - scale, ends, slots, text and rows, each aligned to 4 bytes
+//   - the fields scale, ends, slots, text and rows of Model and Vocabulary, each aligned to 4 bytes
 //   - a CRC-32C of everything before it
 const (
 	magic       = "SHEAFSTV"
@@ -71,8 +72,8 @@ func Open(data []byte) (*Model, error) {
 	return m, nil
 }
 
-// openHeader reads the header of a file. n has the eight numbers after the magic. Another version or magic is
-// ErrCorrupt.
+// openHeader reads the header of a file. n has the eight numbers after the magic. For another magic or version, it
+// returns ErrCorrupt.
 func openHeader(data []byte, magic string, version uint32) (h header, n [8]uint32, err error) {
 	if len(data) < headerBytes+4 || string(data[:len(magic)]) != magic {
 		return h, n, fmt.Errorf("%w: it does not begin with %s", ErrCorrupt, magic)
@@ -113,7 +114,7 @@ func (p *parts) end(last []byte) error {
 	return nil
 }
 
-// file returns a file for [openHeader] and [parts]. name has 1 to nameBytes bytes.
+// file returns the bytes of a model file, which [openHeader] and [parts] read. name has 1 to nameBytes bytes.
 func file(magic, name string, numbers [8]uint32, parts ...[]byte) []byte {
 	out := []byte(magic)
 	for _, n := range numbers {

@@ -32,7 +32,8 @@ type part struct {
 	sum     []float32 // of the pieces' rows; empty before the first use
 }
 
-// begin starts a new text, whose first block of words is text. The method grow adds more blocks.
+// begin starts a new text and drops the old one. The parameter text is only the first block of words; the method grow
+// adds the others.
 func (e *encoder) begin(text string) {
 	e.text, e.size, e.foreign = e.text[:0], 0, 0
 	e.grow(text)
@@ -65,8 +66,8 @@ func (e *encoder) part(b *block, table int) *part {
 	return &b.parts[table]
 }
 
-// readStart reads the start of a block with the English table, to detect the language. It does so only once, and only
-// if the block is longer than 2*beginning bytes.
+// readStart reads the start of a block with the English table, to detect the language. It skips blocks of at most
+// 2*beginning bytes, and blocks that this table has read before.
 func (e *encoder) readStart(b *block) {
 	p := &b.parts[englishTable]
 	if p.read > 0 || len(b.text) <= 2*beginning {

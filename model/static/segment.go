@@ -130,9 +130,9 @@ func (s *Segmenter) cut(dst []int32, raw string) []int32 {
 	return s.flush(dst)
 }
 
-// block appends the pieces of a text. The text starts and ends at boundaries of NFKC normalization. It normalizes a
-// group at a time: a character that starts a group, and the characters that combine with it. Most groups are simple:
-// each of their characters is normalized alone.
+// block appends the pieces of a text. The text starts and ends at boundaries of NFKC normalization. block normalizes
+// one group at a time: a character that starts a group, and the characters that combine with it. Most groups are
+// simple: each of their characters is normalized alone.
 func (s *Segmenter) block(dst []int32, raw string) []int32 {
 	s.text = append(append(s.text[:0], raw...), padding...)
 	next := s.character(s.text)

@@ -19,8 +19,8 @@ const maxWordCharacters = 100
 // the reference implementation without special tokens. It is not safe for concurrent use. [newTokenizer] is cheap.
 type tokenizer struct {
 	vocab *Vocabulary
-	// word is the current word, folded, up to the length that can have pieces. from has the origin of each byte of word
-	// in the text. characters and end are the size and the end of the whole word.
+	// word is the current word, folded, up to the length that can have pieces. from has the position in the text for
+	// each byte of word. characters is the number of characters of the whole word, and end is its end in the text.
 	word       []byte
 	from       []span
 	characters int
@@ -37,7 +37,7 @@ type tokenizer struct {
 // span is a range of bytes of the text, without the byte at end.
 type span struct{ start, end int }
 
-// recentWord is a short word, as written or folded, with its few pieces and sizes in bytes. An unused entry has no
+// recentWord is a short word, as written or folded, with its pieces and their sizes in bytes. An unused entry has no
 // letters.
 type recentWord struct {
 	letters letters
@@ -168,7 +168,7 @@ func lettersOf(word string) (l letters) {
 	return l
 }
 
-// cut appends the pieces of a word and sets sizes. The word is in ASCII or folded.
+// cut appends the pieces of a word, and sets t.sizes to their sizes in bytes. The word is in ASCII or folded.
 func (t *tokenizer) cut(dst []int32, word string) []int32 {
 	var l letters
 	var r *recentWord // nil for a long word

@@ -21,9 +21,10 @@ type Unigram struct {
 
 // A file of a Unigram has these parts. All numbers are little endian:
 //   - unigramMagic
-//   - eight numbers: unigramVersion, dims, pieces, nodes, unknown, dearest, size of first, and 0
+//   - eight 32-bit numbers: unigramVersion, dims, the number of pieces, the number of nodes, the fields unknown and
+//     dearest, the size of first, and 0
 //   - the name, padded to nameBytes
-//   - nodes, fine, scale, seen, english, first and rows, each aligned to 4 bytes
+//   - the fields nodes, fine, scale, seen, english, first and rows of Unigram, each aligned to 4 bytes
 //   - a CRC-32C of everything before it
 const (
 	unigramMagic   = "SHEAFUNI"

@@ -98,8 +98,8 @@ func isLetter(text string) bool {
 	return len(text) == 1
 }
 
-// languageNumbers returns a language number, an int8, for each piece of v. It cuts this piece into pieces of u, and
-// adds up the language numbers of the pieces of u.
+// languageNumbers returns a language number, an int8, for each piece of v. It cuts the piece of v into pieces of u, and
+// adds up their language numbers.
 func languageNumbers(v *Vocabulary, u *Unigram) []byte {
 	s, numbers := NewSegmenter(u), make([]byte, v.Len())
 	var pieces []int32

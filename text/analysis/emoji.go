@@ -57,8 +57,8 @@ func emojiEnd(text string, i, limit int, r rune) int {
 	return i
 }
 
-// keycapEnd returns the length of the signs at the start of text that draw a key. Without these signs, it returns 0.
-// The key is drawn around the character before text, a digit, # or *.
+// keycapEnd returns the length of the signs at the start of text that make a keycap, as in 1️⃣. The character before
+// text, a digit, # or *, is on the key. Without these signs, keycapEnd returns 0.
 func keycapEnd(text string) int {
 	for _, behind := range [...]string{"\uFE0F\u20E3", "\u20E3"} {
 		if strings.HasPrefix(text, behind) {

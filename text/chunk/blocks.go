@@ -259,8 +259,7 @@ func (s *scanner) closeLeaf() {
 }
 
 // textLine handles a line that begins no block: it continues a paragraph or a table, or begins a paragraph. matched is
-// the number of open containers that contain the line. The parameter all says that all open containers contain the
-// line.
+// the number of open containers that contain the line, and all says that all of them do.
 func (s *scanner) textLine(c *cursor, l line, matched int, all bool) {
 	_, next := c.indent()
 	part := span{l.start + next, l.start + len(strings.TrimRight(c.s, " \t"))}
@@ -278,7 +277,8 @@ func (s *scanner) textLine(c *cursor, l line, matched int, all bool) {
 
 // startLeaf opens the leaf block that begins on a line, such as a heading or a fence of code. If no such block begins
 // there, it returns false. rest is the text of l from byte next, after the marks of containers and the indentation.
-// matched and all are as in textLine. inParagraph says that a paragraph was open before the line.
+// matched is the number of open containers that contain the line, and all says that all of them do. inParagraph says
+// that a paragraph was open before the line.
 func (s *scanner) startLeaf(rest string, l line, next, matched int, all, inParagraph bool) bool {
 	switch ch := rest[0]; ch {
 	case '#':

@@ -20,9 +20,9 @@ import (
 type Chunker interface {
 	// Name returns the chunker's name with its options, as an index records it.
 	Name() string
-	// Chunk cuts content. The document gets the ID of tree and path (with slashes). Any bytes are allowed; faults of the
-	// file become warnings of the document. Strings of the result share memory with content, which must not change while
-	// the result is in use. A document of only white space has no chunks.
+	// Chunk cuts content. tree and path (with slashes) give the document its ID. Any bytes are allowed; faults of the
+	// file become warnings of the document. Strings of the result share memory with content, which must not change
+	// while the result is in use. A document of only white space has no chunks.
 	Chunk(tree, path string, content []byte) sheaf.Document
 }
 
@@ -86,8 +86,8 @@ func New(o Options) (Chunker, error) {
 	return nil, sheaf.Invalidf("chunker %q: must be tree, sections or window", o.Chunker)
 }
 
-// For returns the chunker for the file with this name. If the options say tree, code files are cut by lines.
-// Otherwise For returns the chunker of the options.
+// For returns the chunker for the file with this name. This is the chunker of the options, with one exception. If the
+// options say tree, a code file gets a chunker that cuts by lines.
 func For(name string, o Options) (Chunker, error) {
 	if KindOf(name) == KindCode && (o.Chunker == "" || o.Chunker == "tree") {
 		return code{}, nil

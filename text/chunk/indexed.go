@@ -308,9 +308,9 @@ func withoutParts(text string, parts []sheaf.Span) Left {
 	return Left{left.String(), cuts}
 }
 
-// At converts a position in the shorter text to the position of the same byte in the whole text. If a character stands
-// for an entity, its first byte becomes the entity's first byte. The last of several bytes becomes the entity's last
-// byte.
+// At converts a position in the shorter text to the position of the same byte in the whole text. An entity may have
+// become one character of several bytes. The first of these bytes maps to the first byte of the entity. The last byte
+// maps to its last byte.
 func (l Left) At(i int) int {
 	n := sort.Search(len(l.cuts), func(k int) bool { return l.cuts[k].at > min(i, len(l.Text)-1) })
 	if n == 0 {

@@ -50,8 +50,8 @@ type plainWriter struct {
 	from       int // start of the text that is not yet in a piece
 }
 
-// piece is a part of the text. If char is not 0, the piece is a run of delimiters. The field length is the number of
-// delimiters. The field count is how many of them, from the first, are text.
+// piece is a part of the text. If char is not 0, the piece is a run of delimiters. The field length is their number.
+// The first ones, as many as count says, are text; the others are marks.
 type piece struct {
 	text              string
 	char              byte

@@ -377,9 +377,10 @@ var dateWords = sync.OnceValue(func() map[string]string {
 	return words
 })
 
-// dateInPath returns the date in the path of a file. The path has a date in its name, or its name is a date, as in
-// Mar 7th, 2024.md. The folders may also be the year and the month, as in 2024/03/07.md. If the path has no such date,
-// dateInPath returns false.
+// dateInPath returns the date in the path of a file, or false. The date is one of these:
+//   - a date within the file's name: see dateInName;
+//   - the whole name in any form of a date, as in Mar 7th, 2024.md;
+//   - two folders and the name, as in 2024/03/07.md.
 func dateInPath(p string) (time.Time, bool) {
 	if t, ok := dateInName(path.Base(p)); ok {
 		return t, true

@@ -279,8 +279,8 @@ func (g *group) loneFilter() sheaf.TextQuery {
 	return g.filterWords[0]
 }
 
-// words returns the query for all parts of the group except filters, or nil if there are none. If inBrackets is true,
-// the plain words, which have no operator, get the queries that wholeWords returns. Otherwise one Match has them all.
+// words returns the query for all parts of the group except filters, or nil if there are none. In brackets, the plain
+// words (those without an operator) become several queries: see wholeWords. Elsewhere, they become one Match.
 func (g *group) words(inBrackets bool) sheaf.TextQuery {
 	should := g.should
 	switch plain := strings.Join(g.plain, " "); {

@@ -17,9 +17,9 @@ func MayBeUndated(start, end, now time.Time) bool {
 	return end.IsZero() && !start.IsZero() && start.Before(now.Add(-undatedAge))
 }
 
-// CreatedIn returns the filter for documents that were created in a window, START..END. START and END are dates as in
-// after:. The window includes both dates, and one of the dates may be missing. Documents without a property of
-// [sheaf.CreatedProperties] pass. "" means no filter.
+// CreatedIn returns the filter for documents that were created in a window, START..END. START and END are dates as in a
+// query, for example 2024-05 or 7d. The window includes both dates, and one of the dates may be missing. Documents
+// without a property of [sheaf.CreatedProperties] pass. "" means no filter.
 func CreatedIn(window string, now time.Time) (sheaf.Filter, error) {
 	start, end, err := windowOf(window, now)
 	return datedIn(start, end, sheaf.CreatedProperties, true), err

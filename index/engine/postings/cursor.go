@@ -188,7 +188,7 @@ func (c *Cursor) blockData(block int) []byte {
 	return c.blocks[at:]
 }
 
-// positionsAt returns where the positions of a block start in the positions of the list.
+// positionsAt returns the offset of a block's positions in List.Positions.
 func (c *Cursor) positionsAt(block int) uint32 { return wide(c.spots, block-1, c.spotWide) }
 
 // wide returns number i of a list of numbers, each n bytes long. For i = -1 it returns 0.

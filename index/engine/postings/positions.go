@@ -11,8 +11,8 @@ import (
 //	1 bit   same: a bit before each posting but the first says whether the posting has
 //	        the same positions as the one before. This helps fields that neighboring
 //	        chunks share: paths, titles of chapters
-//	1 bit   twice: a posting may have a position twice. Each position is then written
-//	        plus the number of positions before it
+//	1 bit   twice: a posting may have a position twice. To make them distinct, the number of
+//	        earlier positions of the posting is added to each
 //	6 bits  the number of bits of the next number
 //	        extra: the most by which a position exceeds the length
 type special struct {

@@ -23,7 +23,7 @@ type RunEncoder struct {
 }
 
 // Add appends the postings of a term's occurrences, as [Encoder.AddOccurrences] does. If counted is set, it writes no
-// positions, as [Encoder.AddCounts].
+// positions, as [Encoder.AddCounts] does.
 func (e *RunEncoder) Add(list []Occurrence, counted bool) {
 	out := e.out
 	for i := 0; i < len(list); {
@@ -86,8 +86,8 @@ func (e *RunEncoder) Finish() List {
 
 // AddRun appends the postings of a list that a [RunEncoder] wrote. The ordinals of the list are below limit. If
 // renumbered is nil, a new ordinal is the old one plus base. Otherwise renumbered[old] is the new ordinal, or [End] to
-// drop the posting. lengths are the lengths of the field in all chunks, by new ordinal. counted says that the list has
-// no positions, because AddCounts made it. An error wraps ErrCorrupt.
+// drop the posting. lengths are the lengths of the field in all chunks, by new ordinal. counted says that the
+// RunEncoder wrote no positions. An error wraps ErrCorrupt.
 func (e *Encoder) AddRun(list List, counted bool, limit, base uint32, renumbered, lengths []uint32) error {
 	b, next, n := list.Postings, uint32(0), list.DF
 	if n == 1 {

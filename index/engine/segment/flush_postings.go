@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// postings writes the posting lists of all terms of all builders, in the order of names. lengths has the lengths of
-// fields by field and ordinal. Several goroutines encode ranges of terms; the ranges are then written in order.
+// postings writes the posting lists of all terms of all builders, in the order of names. lengths[field][ordinal] is the
+// length of a field in a chunk. Several goroutines encode ranges of terms; the ranges are then written in order.
 func (f *flusher) postings(lengths [][]uint32) {
 	f.eachPart(func(i int) { f.parts[i].invert() })
 	var counts [256]int
@@ -16,7 +16,7 @@ func (f *flusher) postings(lengths [][]uint32) {
 	}
 	ranges := f.ranges()
 	counting.Wait()
-	f.file.writeTermsIn(&counts)
+	f.file.chooseLetters(&counts)
 	f.file.begin(sectionPostings)
 	all := 0
 	for _, r := range ranges {

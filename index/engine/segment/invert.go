@@ -34,11 +34,11 @@ const (
 	// rangeOccurrences limits the occurrences of one builder in a range of several terms. So they fit into the
 	// processor's caches.
 	rangeOccurrences = 1 << 13
-	// roundOccurrences is the smallest number of occurrences that one round sorts into ranges. The constant rounds is the
-	// largest number of rounds of a flush, however large the builders are.
+	// A flush sorts occurrences into ranges in several rounds, to save memory. roundOccurrences is the smallest number
+	// of occurrences in a round. The constant rounds is the largest number of rounds, however large the builders are.
 	roundOccurrences = 1 << 18
 	rounds           = 4
-	// madeBytes is the size in bytes of one occurrence that the first step has made.
+	// madeBytes is the size in bytes of an occurrence that the first step has sorted into a range.
 	madeBytes = 8
 )
 
@@ -148,7 +148,8 @@ func (v *inversion) place(number int, b indexRange) (occurrences int) {
 	return occurrences
 }
 
-// make does the first step for part number i: it sorts occurrences into ranges. The number of ranges[0] is first.
+// make does the first step for part number i: it sorts the occurrences of the terms in ranges. first is the number of
+// ranges[0].
 func (v *inversion) make(i, first int, ranges []termRange) {
 	v.first = first
 	for field := range v.counts {
@@ -205,7 +206,8 @@ func (v *inversion) scatter(field int) {
 	})
 }
 
-// occurrences returns the occurrences of a field in the range with this number. make must have made this range.
+// occurrences returns the occurrences of a field in the range with this number. The last call of make must have sorted
+// this range.
 func (v *inversion) occurrences(field, number int) []postings.Occurrence {
 	return v.rangeOccurrences[field].Items[v.begins[field][number-v.first]:v.ends[field][number-v.first]]
 }

@@ -57,8 +57,8 @@ func newLetters(counts *[256]int) *letters {
 	return makeLetters(best, order[:min(len(order), literal+15*best)])
 }
 
-// makeLetters returns an encoding. pairs is the number of units that begin a pair. order has the bytes of a text, the
-// most frequent byte first.
+// makeLetters returns the encoding in which pairs values of a unit begin a code of two units. order has the bytes that
+// take one or two units, the most frequent byte first.
 func makeLetters(pairs int, order []byte) *letters {
 	l := &letters{pairs: pairs, order: order}
 	for b := range l.codes {

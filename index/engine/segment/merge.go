@@ -99,7 +99,7 @@ func (m *merger) add(s Source) {
 	}
 }
 
-// numbers returns a slice of zeros, one for each chunk of the merged segment. It is valid until free.
+// numbers returns a slice of zeros, one for each chunk of the merged segment. It is valid until a call of free.
 func (m *merger) numbers() []uint32 {
 	m.memory = append(m.memory, offheap.List[uint32]{})
 	list := &m.memory[len(m.memory)-1]

@@ -22,7 +22,7 @@ func (m *merger) postings() error {
 	if err != nil {
 		return err
 	}
-	m.file.writeTermsIn(counts)
+	m.file.chooseLetters(counts)
 	bounds, err := m.bounds()
 	if err != nil {
 		return err

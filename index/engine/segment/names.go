@@ -9,7 +9,7 @@ import (
 )
 
 // names gives each name a number, counted from 0 in the order of first use. It is a hash table with open addressing.
-// The zero value is ready; free ends it.
+// The zero value is ready. The caller must call free at the end.
 type names struct {
 	list  offheap.List[string] // by number
 	slots offheap.List[uint64] // the hash of a name in the upper half, its number plus 1 below; 0 means free

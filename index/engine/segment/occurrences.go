@@ -2,14 +2,16 @@ package segment
 
 import "sheaf/internal/offheap"
 
-// occurrences are the terms of one field of all chunks, in their original order. The caller writes the terms one after
-// another, and later reads them in that order to sort them (see inversion). So adding an occurrence uses only memory
-// that is in the processor's cache. The zero value is ready.
+// occurrences are the terms of one field of all chunks, in their original order. Adding only appends, so it uses only
+// memory in the processor's cache. Later, an inversion reads the terms in that order and sorts them. The zero value is
+// ready.
 //
 // An occurrence is a number: the number of the term, shifted left by stepBits, plus a distance. The distance is from
 // the previous occurrence in the chunk. Two cases need a second number:
-//   - If the distance is at least the constant far, the first number has far. The second number is the distance.
-//   - If a chunk begins, the first number has noTerm and far. The second number is the ordinal of the chunk.
+//   - If the distance is at least the constant far, the first number has far in its place. The second number is the
+//     distance.
+//   - If a chunk begins, the first number is that of term noTerm with distance far. The second number is the ordinal of
+//     the chunk.
 type occurrences struct {
 	pages   []offheap.List[uint32] // the last one is open
 	open    []uint32               // the numbers of the last page

@@ -40,7 +40,7 @@ const (
 	// tableOfRuns has a set of ordinals for each key, in these parts:
 	//   - a zigzag uvarint: the start of the first run. It is relative to the end of the previous entry's first run,
 	//     or to 0 in a new block.
-	//   - a uvarint: twice the length of the first run less one, plus 1 if there are more runs
+	//   - a uvarint: 2*(n-1), where n is the length of the first run, plus 1 if there are more runs
 	//   - if there are more runs, their length in bytes as a uvarint, and the runs as a runWriter writes them
 	tableOfRuns
 	// tableOfTerms has payloads that show where they end. A reader that has read a payload must set the field rest of

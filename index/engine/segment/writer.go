@@ -49,9 +49,9 @@ func (w *fileWriter) fail(err error) {
 	}
 }
 
-// writeTermsIn chooses the encoding (see letters) that makes the names of terms shortest. counts[b] is the number of
+// chooseLetters chooses the encoding (see letters) that makes the names of terms shortest. counts[b] is the number of
 // bytes b in the names. A run has plain names, which are faster to read.
-func (w *fileWriter) writeTermsIn(counts *[256]int) {
+func (w *fileWriter) chooseLetters(counts *[256]int) {
 	if w.meta.letters = newLetters(counts); w.kind != runKind {
 		w.terms.letters = w.meta.letters
 	}

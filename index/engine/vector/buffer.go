@@ -63,8 +63,7 @@ func (b *Buffer) add(owner uint32, scale float32) {
 }
 
 // Set returns the vectors as a set that can be searched. chunks is the number of chunks of the segment. The owners that
-// the caller passed to b must be below chunks.
-// The set shares the memory of b and is valid until the next Add or Free.
+// the caller passed to b must be below chunks. The set shares the memory of b and is valid until the next Add or Free.
 func (b *Buffer) Set(chunks int) *Set {
 	s := &Set{Encoder: b.encoder, Chunks: chunks, Count: b.Len(), Rows: b.rows.Items, Codes: b.codes.Items,
 		Scales: b.scales.Items}

@@ -59,12 +59,13 @@ func (e *Encoder) Words() int { return e.padded / wordBits }
 // RowBytes returns the length of a row in bytes.
 func (e *Encoder) RowBytes() int { return e.padded }
 
-// Encode rotates v and appends the magnitudes of its numbers to row, and their signs to code. A sign is one bit, set if
-// the number is negative. Encode returns row, code and the scale. A number is its magnitude times the scale.
+// Encode rotates v and rounds it. It appends the rounded absolute values to row, one byte each, and the signs to code.
+// A sign is one bit, set if the number is negative. Encode returns row, code and the scale. A rotated number is about
+// its sign times its byte times the scale.
 //
-// Rounding alone would change the similarity of v with its encoding a little. This would reorder neighbors that are
-// about equally near. So Encode chooses the scale that makes this similarity equal to the similarity of v with itself.
-// (Gao and Long, RaBitQ, 2024, section 3.2, has the same estimator for one bit.)
+// Rounding alone would change the dot product of v with its encoding a little. This would reorder neighbors that are
+// about equally near. So Encode chooses the scale that makes this dot product equal to the dot product of v with
+// itself. (Gao and Long, RaBitQ, 2024, section 3.2, has the same estimator for one bit.)
 func (e *Encoder) Encode(row []byte, code []uint64, v []float32) ([]byte, []uint64, float32) {
 	var space [512]float32
 	x := space[:]

@@ -15,13 +15,13 @@ import (
 type kernel struct {
 	name string
 	// scan estimates the similarity of len(mask) groups of GroupRows vectors, and writes the estimates to out. It sets
-	// the bit in mask of each vector whose estimate is above least.
+	// the bit in mask of each vector whose estimate is above least, and clears the other bits.
 	scan func(out []int32, mask []byte, codes []byte, q *query, least int32)
 	// above sets the bits in mask of the estimates above least, and clears the other bits. There are 8*len(mask)
 	// estimates, a multiple of wordBits.
 	above func(mask []byte, estimates []int32, least int32)
-	// dot computes the dot products of a query with rows: out[i] is for the row index[i]. numbers has the numbers of the
-	// query. The caller must pass rising row numbers in index. rows and codes have the data of all rows.
+	// dot sets out[i] to the dot product of a query with the row index[i]. The row numbers in index must rise. rows has
+	// the bytes of all rows, and codes has their signs. numbers is query.numbers.
 	dot func(out []int32, rows []byte, index []uint32, codes []byte, numbers []int16)
 }
 

@@ -24,7 +24,7 @@ func scanTables(scan func(out *int32, mask *byte, codes *byte, tables *byte, wor
 	}
 }
 
-// foursWords is the largest length of a code, in words, for which an estimate fits into 16 bits.
+// foursWords is the longest code, in 64-bit words, for which scanFours can add up an estimate in 16 bits.
 const foursWords = 1 << 15 / (planeMost + 1) / wordBits
 
 // scanFours wraps an assembly version of scan that looks up sums for four groups at once, in 16-bit numbers. The Go

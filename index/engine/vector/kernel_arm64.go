@@ -35,8 +35,8 @@ func dotNEON(out *int32, rows *byte, index *uint32, codes *uint64, numbers *int1
 // gathered is the largest number of words of codes that dotGathered copies for one call of the assembly kernel.
 const gathered = 2048
 
-// dotGathered does what dotWith does, but first copies the codes of the rows. Its assembly version reads the copies one
-// after another.
+// dotGathered wraps an assembly version of dot that reads codes one after another. So it first copies the codes of the
+// rows in index. It also checks the lengths of the slices.
 func dotGathered(dot func(out *int32, rows *byte, index *uint32, codes *uint64, numbers *int16, words,
 	count int)) func([]int32, []byte, []uint32, []byte, []int16) {
 	return func(out []int32, rows []byte, index []uint32, codes []byte, numbers []int16) {

@@ -337,8 +337,8 @@ func has(set []uint64, i uint32) bool {
 	return int(i>>6) < len(set) && set[i>>6]>>(i&63)&1 != 0
 }
 
-// anyAllowed reports whether a row with from <= row < to may belong to an allowed chunk. It may also return true
-// because of an allowed chunk without rows.
+// anyAllowed returns false only if no row with from <= row < to belongs to an allowed chunk. True can be wrong: an
+// allowed chunk in this range may have no rows.
 func (s *Set) anyAllowed(allowed []uint64, from, to int) bool {
 	low, high := uint32(from), uint32(to-1)
 	if !s.single() {
@@ -364,7 +364,7 @@ func (s *Set) anyAllowed(allowed []uint64, from, to int) bool {
 type counter struct {
 	counts  []uint32 // lowest possible estimate first
 	highest int      // the highest counted estimate, as an index
-	every   int      // add gets one of this many estimates
+	every   int      // each added estimate stands for this many estimates
 }
 
 func (c *counter) reset(padded, every int) {

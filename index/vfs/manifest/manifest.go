@@ -42,7 +42,7 @@ type Manifest struct {
 	Generation uint64
 	// Files are the names of the generation's files, inside the folder.
 	Files []string
-	// Payload has additional data of the folder's owner.
+	// Payload is data for the caller, which this package does not read.
 	Payload []byte
 }
 

@@ -132,8 +132,8 @@ func (p *page) frontMatter() string {
 	return ""
 }
 
-// mask sets p.masked: the text, in which zero bytes replace what may only look like a link or heading. These parts are
-// the front matter, code blocks, HTML comments, and inline code with brackets.
+// mask sets p.masked to the text with zero bytes in place of parts without real links and headings. These parts are the
+// front matter, code blocks, HTML comments, and inline code with brackets.
 func (p *page) mask() {
 	b := []byte(p.text)
 	blank(b[:p.body])

@@ -92,8 +92,8 @@ func enough(body string) bool {
 	return len(content(strings.ReplaceAll(p.masked, "\x00", " "))) >= 12
 }
 
-// cutSections returns the collection of queries, each of which has one relevant section. It removes the headings of
-// these sections from the corpus, and links that repeat the headings.
+// cutSections returns a collection with these queries. Each query has one relevant section. cutSections removes the
+// headings of these sections from the corpus, and links that repeat the headings.
 func cutSections(all []section, queries []query, o *options, about string) *collection {
 	c := &collection{queries: queries, about: about}
 	relevant := map[string]bool{}

@@ -102,7 +102,8 @@ type change struct {
 	page    string
 }
 
-// readChanges returns the commits that change one page, newest first. A shallow history gives none.
+// readChanges returns the commits that change exactly one Markdown page and at most four other files, newest first. It
+// leaves out renames and bots. It returns none for a shallow clone.
 func readChanges(o *options) ([]change, error) {
 	shallow, err := gitOutput(o.git, nil, "rev-parse", "--is-shallow-repository")
 	if err != nil || strings.TrimSpace(string(shallow)) == "true" {

@@ -15,11 +15,11 @@
 // --pid is the number of the server's process on this machine. With it, the command also prints the server's processor
 // time per answer.
 //
-//	go run -C lab/bench ./load --sheaf PROGRAM --in FOLDER
+// With --sheaf, the command measures all promises about a server, with its own servers and index. It measures how soon
+// a warm server is ready, and how soon a search finds a saved note. It measures answers beside 1,000 idle connections.
+// It also sends slow and enormous requests, and counts the acknowledged documents that survive when it kills a server.
 //
-// measures all promises about a server, with its own servers and index. It measures how soon a warm server is ready,
-// and how soon a search finds a saved note. It measures answers beside 1,000 idle connections. It also sends slow and
-// enormous requests, and counts the acknowledged documents that survive when it kills a server.
+//	go run -C lab/bench ./load --sheaf PROGRAM --in FOLDER
 package main
 
 import (

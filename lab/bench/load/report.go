@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// answer describes the answer to a query: at is its time since the start, took its duration. others counts the answers
-// of other clients in that duration. With fair turns and without pauses, each other client gets one answer.
+// answer describes the answer to a query. at is the time of the answer since the start of the run, and took is its
+// duration. others counts the answers that other clients got in that duration. If the server is fair and the clients do
+// not pause, each other client gets one answer.
 type answer struct {
 	at, took time.Duration
 	others   int64

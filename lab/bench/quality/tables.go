@@ -184,8 +184,8 @@ func printLanguages(out io.Writer, used []string, others []result) {
 	fmt.Fprintln(out)
 }
 
-// printAcross prints one row per language. crossing has two neighboring sets for each language: questions over English
-// texts, then English questions over texts in the language.
+// printAcross prints one row per language. crossing has two neighboring sets for each language. The first has questions
+// in the language and English texts, the second has English questions and texts in the language.
 func printAcross(out io.Writer, crossing []result) {
 	if len(crossing) == 0 {
 		return

@@ -214,9 +214,15 @@ func (d *decoder) phase(n *node) *Phase {
 	}
 	args := d.settings(&fusion, fuse)
 	out.Fusion, out.FusionText, out.Complete = fusion.fusion(args), fusion.text(args), args.flag("complete")
-	if only := out.onlyBranch(); only != nil && args.flag("direct") {
+	var counting []string // the branches with a weight above 0
+	for _, b := range out.Branches {
+		if b.Weight != 0 {
+			counting = append(counting, b.Name)
+		}
+	}
+	if len(counting) == 1 && args.flag("direct") {
 		out.Fusion = rank.Scores{Norm: rank.NormNone, Mean: rank.MeanArithmetic}
-		out.FusionText = "the scores of " + only.Name
+		out.FusionText = "the scores of " + counting[0]
 	}
 	out.Then, _ = d.steps(n.get("then"), cosines && keepsScores(args, weighted))
 	return out

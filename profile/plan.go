@@ -275,18 +275,3 @@ func (param *Parameter) reaches(p *Profile, x float64, v values, isDefault bool)
 	check(&ParameterError{Name: param.Name, Err: together{sheaf.Invalidf("parameter %s of profile %s is %s: must be at "+
 		"least %s", param.Name, p.Name, plain(x), bound)}})
 }
-
-// onlyBranch returns the only branch with a weight above 0. Without such a branch, or with several, it returns nil.
-func (ph *Phase) onlyBranch() *Branch {
-	var only *Branch
-	for i := range ph.Branches {
-		if ph.Branches[i].Weight == 0 {
-			continue
-		}
-		if only != nil {
-			return nil
-		}
-		only = &ph.Branches[i]
-	}
-	return only
-}

@@ -144,7 +144,16 @@ func (d *decoder) value(o *Option, n *node, where string) argument {
 	switch o.kind {
 	case typeNumber, typeInteger:
 		if a.parsed = n.parsed; a.parsed == nil {
-			a.parsed = d.expression(o, n, where)
+			var err error
+			if a.parsed, err = parseExpression(n.text); err != nil {
+				n.fail("%s is %q: must be %s or an expression: %v", o.named(where), n.text, o.domain(), err)
+			}
+			known := append([]string{limitName}, d.parameterNames(false)...)
+			for _, name := range a.parsed.names() {
+				if !slices.Contains(known, name) {
+					check(n.saying(name).unknown("name in the expression of "+o.named(where), known))
+				}
+			}
 		}
 		if d.digest != nil {
 			n.parsed = a.parsed
@@ -161,21 +170,6 @@ func (d *decoder) value(o *Option, n *node, where string) argument {
 		}
 	}
 	return a
-}
-
-// expression parses the value n of an option as an expression, and checks the names in it.
-func (d *decoder) expression(o *Option, n *node, where string) *expression {
-	e, err := parseExpression(n.text)
-	if err != nil {
-		n.fail("%s is %q: must be %s or an expression: %v", o.named(where), n.text, o.domain(), err)
-	}
-	known := append([]string{limitName}, d.parameterNames(false)...)
-	for _, name := range e.names() {
-		if !slices.Contains(known, name) {
-			check(n.saying(name).unknown("name in the expression of "+o.named(where), known))
-		}
-	}
-	return e
 }
 
 // parameterNames returns the names of the parameters whose values are words, if words is true. Otherwise it returns the

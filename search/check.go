@@ -16,10 +16,13 @@ func (s *Searcher) Check(plan *profile.Plan) error {
 	if err := s.CheckStore(plan); err != nil {
 		return err
 	}
+	words := func(b profile.Branch) bool { return b.Weight != 0 && b.Vector == nil }
+	means := func(b profile.Branch) bool { return b.Weight != 0 && b.Vector != nil }
 	for _, ph := range phases(plan) {
-		if only := onlyMeaning(ph); only != nil && s.Embed == nil {
+		i := slices.IndexFunc(ph.Branches, means)
+		if i >= 0 && s.Embed == nil && !slices.ContainsFunc(ph.Branches, words) {
 			return fmt.Errorf("profile %s: branch %s searches by meaning and no embedding model is in use: %w",
-				plan.Profile.Name, only.Name, sheaf.ErrUnsupported)
+				plan.Profile.Name, ph.Branches[i].Name, sheaf.ErrUnsupported)
 		}
 	}
 	return nil
@@ -68,22 +71,6 @@ func NeedsVectors(plan *profile.Plan) bool {
 	return slices.ContainsFunc(phases(plan), func(ph *profile.Phase) bool {
 		return slices.ContainsFunc(ph.Branches, func(b profile.Branch) bool { return b.Vector != nil && b.Weight > 0 })
 	})
-}
-
-// onlyMeaning returns the first counting branch if all counting branches search by meaning, otherwise nil. A branch
-// counts if its weight in the fusion is not 0.
-func onlyMeaning(ph *profile.Phase) *profile.Branch {
-	var first *profile.Branch
-	for i := range ph.Branches {
-		switch b := &ph.Branches[i]; {
-		case b.Weight == 0:
-		case b.Vector == nil:
-			return nil
-		case first == nil:
-			first = b
-		}
-	}
-	return first
 }
 
 // combineText is a value of "combine" in a profile: BM25 then treats all fields as one text. A store that cannot do

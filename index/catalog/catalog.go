@@ -248,12 +248,11 @@ func (c *Catalog) load() (*View, error) {
 			err = fmt.Errorf("%s: %w: at byte 0: the file is missing, and segments exist", manifest.Name, vfs.ErrCorrupt)
 		}
 	}
-	none := errors.Is(err, fs.ErrNotExist)
 	switch {
-	case err != nil && !none:
-		return nil, fmt.Errorf("open catalog %s: %w", c.dir, translate(err))
-	case none:
+	case errors.Is(err, fs.ErrNotExist):
 		return newView(c, manifest.Manifest{}, payload{Format: format}, nil), nil
+	case err != nil:
+		return nil, fmt.Errorf("open catalog %s: %w", c.dir, translate(err))
 	}
 	return view, nil
 }

@@ -75,19 +75,6 @@ func (x *Index) losesDocuments(view *catalog.View) bool {
 	return len(unreachable(view, x.currentTrees(view.Settings().Trees))) > 0
 }
 
-func (x *Index) recordLanguage(settings *catalog.Settings) {
-	if x.settled {
-		delete(settings.Extra, guessedKey)
-	}
-	if x.View.Settings().Analyzer != "" {
-		return
-	}
-	settings.Language, settings.LanguageDetected = x.code, x.detected
-	if x.detected && x.sampled <= littleText {
-		settings.Extra[guessedKey] = "little"
-	}
-}
-
 // detectLanguage detects the language from the beginnings of some documents. If it detects none, it returns "". The
 // next indexing run uses the same walk of the folder.
 func (x *Index) detectLanguage(ctx context.Context) (string, error) {

@@ -185,10 +185,7 @@ func (x *Index) QueryVector() func(ctx context.Context, texts []string) ([][]flo
 // embedded once, even if it moves to another file. A built-in model is fast and gets no cache. Without a model,
 // rememberingEmbedder returns nil.
 func (x *Index) rememberingEmbedder() model.Embedder {
-	if x.Embedder == nil {
-		return nil
-	}
-	if builtIn(x.Embedder) {
+	if x.Embedder == nil || builtIn(x.Embedder) {
 		return x.Embedder
 	}
 	if x.memory == nil {

@@ -158,7 +158,15 @@ func (x *Index) IngestOptions() ingest.Options {
 		Settings: func(settings *catalog.Settings) {
 			settings.Analyzer = x.Analyzer.Name()
 			settings.Chunker = x.chunker
-			x.recordLanguage(settings)
+			if x.settled {
+				delete(settings.Extra, guessedKey)
+			}
+			if x.View.Settings().Analyzer == "" {
+				settings.Language, settings.LanguageDetected = x.code, x.detected
+				if x.detected && x.sampled <= littleText {
+					settings.Extra[guessedKey] = "little"
+				}
+			}
 			if x.Embedder != nil {
 				settings.Embedder, settings.Dims = x.Embedder.Model(), x.Embedder.Dims()
 			}

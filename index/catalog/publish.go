@@ -65,26 +65,17 @@ func (c *Catalog) publish(view *View, u Update) (*View, error) {
 		}
 	}
 	if u.Settings != nil {
-		if err := c.settle(&p, *u.Settings, generation); err != nil {
-			return nil, err
+		old, next := p.Settings, *u.Settings
+		p.Settings = next
+		old.Extra, next.Extra = nil, nil // the copy has no Extra
+		same := reflect.DeepEqual(old, next) && p.Copy != ""
+		if !same || view.readList(kindSettings, p.Copy, new(Settings)) != nil { // also if the copy is unreadable
+			if p.Copy, err = c.writeList(kindSettings, generation, 1, next); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return c.commit(view, p, generation)
-}
-
-// settle sets the settings in p. It writes a new copy of the settings if a setting outside Extra changed, or if the
-// copy is unreadable.
-func (c *Catalog) settle(p *payload, settings Settings, generation uint64) error {
-	old, next := p.Settings, settings
-	p.Settings = settings
-	old.Extra, next.Extra = nil, nil
-	view := View{catalog: c}
-	if p.Copy != "" && reflect.DeepEqual(old, next) && view.readList(kindSettings, p.Copy, new(Settings)) == nil {
-		return nil
-	}
-	var err error
-	p.Copy, err = c.writeList(kindSettings, generation, 1, next)
-	return err
 }
 
 // following returns the number of the next generation. The first generation gets the current time in milliseconds as

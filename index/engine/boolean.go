@@ -85,7 +85,7 @@ func (c *child) to(target uint32) uint32 {
 
 type boolNode struct {
 	must, should, not []child
-	everything        bool // everything that no MustNot matches
+	everything        bool // no Must and Should: finds all that no MustNot matches
 	chunks            uint32
 	at                uint32
 	sums              scores // of one part

@@ -40,7 +40,7 @@ type bound struct {
 	field       int       // index in the plan
 	weight      float64   // weight of a saturated frequency
 	scale       float64   // factor of frequencies: 1 except for BM25F
-	knownScores []float64 // what postings add, if known: frequency f is at f-1
+	knownScores []float64 // scores of postings, if known: frequency f has index f-1
 	lengths     segment.Lengths
 	short, wide []byte // the results of lengths.Plain
 	norms       *norms

@@ -37,7 +37,7 @@ type mergeState struct {
 	running atomic.Bool   // done is not nil
 	paused  bool
 	resume  chan struct{}
-	rest    *time.Timer // until the index has rested; nil if it never does
+	rest    *time.Timer // calls idleMerge after Options.Rest; nil if that is 0
 }
 
 // PauseMerges pauses background merges until ResumeMerges.

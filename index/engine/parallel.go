@@ -35,7 +35,7 @@ type hand struct {
 const stretchesEach = 4
 
 // prune runs the evaluations in segments, which offer the best chunks to their collector. It begins with the windows
-// with the largest bounds; see probe. It adds the postings that it read and scored to the parameter work, unless nil.
+// with the largest bounds; see probe. If work is not nil, prune adds to it the postings that it read and scored.
 func (p *plan) prune(ctx context.Context, terms []*planTerm, segments []*maxScore, work *Work) error {
 	all := 0
 	for _, m := range segments {

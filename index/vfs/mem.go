@@ -31,7 +31,7 @@ type memNode struct {
 	data    []byte
 	synced  []byte // data at the last Sync
 	clean   bool   // unchanged since then
-	emptied bool   // it was emptied since then
+	emptied bool   // emptied since then
 	mod     time.Time
 }
 
@@ -330,7 +330,8 @@ type memFile struct {
 	closed   bool
 }
 
-// on calls work as [Mem.do] does. If f is closed, it returns an error and does not call work.
+// on locks the file system and calls work. If f is closed or the file system has crashed, on returns an error and does
+// not call work.
 func (f *memFile) on(op string, work func() error) error {
 	return f.m.do(op, f.name, func(string) error {
 		if f.closed {

@@ -43,7 +43,8 @@ func classOf(r rune) runeClass {
 	return page[r&0xFF]
 }
 
-// dense lists scripts without spaces between words. Hangul has spaces, but no stemmer here knows its particles.
+// dense lists the scripts without spaces between words. It also has Hangul, because no stemmer here knows its
+// particles.
 var dense = []*unicode.RangeTable{unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Han,
 	unicode.Hiragana,
 	unicode.Katakana, unicode.Hangul, unicode.Bopomofo, unicode.Yi, unicode.Tai_Tham, unicode.New_Tai_Lue, unicode.Tai_Le,

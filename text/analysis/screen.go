@@ -116,8 +116,8 @@ func (s *Screen) Words(text string, yield func(start, end int) bool) {
 	}
 }
 
-// mayCutWords reports whether text may have words that are cut at maxWordBytes. The rest of such a word follows a
-// letter, so the method next would not find it.
+// mayCutWords reports whether text may have words that are cut at maxWordBytes. The rest of a cut word is a word too.
+// It begins after a letter, where the method next looks for no word.
 func mayCutWords(text string) bool {
 	for i := 0; i+maxWordBytes < len(text); {
 		last := wordBreak(text, i, i+maxWordBytes+1)

@@ -217,8 +217,8 @@ func documentDate(v sheaf.Value) (time.Time, bool) {
 	return dateInName(digits)
 }
 
-// dayLayouts are formats of days that parseDate does not read. A month is its first day. For days such as 1/5/2024, see
-// parseSlashed.
+// dayLayouts are formats of days that parseDate does not read. A month without a day means its first day. For days such
+// as 1/5/2024, see parseSlashed.
 var dayLayouts = [...]string{
 	"2006/1/2", "2006.1.2", "2.1.2006", "2 Jan 2006", "2.Jan 2006", "Jan 2 2006", "2-Jan-2006", "2006-Jan-2",
 	"2006 Jan 2", "2006-1", "Jan 2006",

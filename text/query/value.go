@@ -17,7 +17,7 @@ import (
 // textFields maps the names of fields in queries to the fields of chunks.
 var textFields = map[string]string{"title": sheaf.FieldTitle, "body": sheaf.FieldBody, "alias": sheaf.FieldAliases}
 
-// value converts a word or phrase to a part, as its field says.
+// value converts a word or phrase to a part. The field of t decides whether the part is a filter or searches words.
 func (p *parser) value(t token) part {
 	if name, ok := strings.CutPrefix(t.field, "prop."); ok {
 		return p.property(name, t)

@@ -15,8 +15,8 @@ type Cursor struct {
 
 	impacts []byte // of the list, then of each block; nil without impacts
 	lasts   []byte // last ordinal of each full block, and four bytes more
-	places  []byte // of the blocks after the first, placeWide bytes each
-	spots   []byte // of their positions, spotWide bytes each
+	places  []byte // offsets of the blocks after the first, placeWide bytes each
+	spots   []byte // offsets of the positions of these blocks, spotWide bytes each
 	blocks  []byte
 	given   []uint32 // ordinals in memory instead of blocks
 	full    int      // number of full blocks
@@ -37,8 +37,8 @@ type Cursor struct {
 // ordinalBytes is the number of bytes of one entry in the list of the last ordinals of blocks.
 const ordinalBytes = 3
 
-// flagCounted marks a list without impacts and positions. The lower bits of the same byte hold two widths in bytes. One
-// is the width of offsets of blocks, the other is the width of offsets of positions.
+// flagCounted marks a list without impacts and positions. The lower bits of the same byte hold the sizes of two kinds
+// of numbers, in bytes. These numbers are the offsets of blocks and the offsets of positions.
 const flagCounted = 1 << 6
 
 // Reset makes c walk a list whose ordinals are all below limit. The cursor is then before the first posting. To move

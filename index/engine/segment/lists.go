@@ -18,7 +18,7 @@ type termLists struct {
 	entries   []byte // of the lists, as in the dictionary
 	terms     []listedTerm
 	open      listedTerm
-	positions int64 // of bytes
+	positions int64 // bytes of positions in the field bytes
 	err       error
 }
 

@@ -68,7 +68,7 @@ type input struct {
 	Source
 	base    uint32
 	remap   []uint32                      // nil: add base
-	fields  []int                         // index here of each field of the result, -1 for none
+	fields  []int                         // index in the source of each field of the result, -1 for none
 	length  []func(ordinal uint32) uint32 // by field of the result
 	cursor  tableCursor
 	more    bool

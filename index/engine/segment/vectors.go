@@ -62,7 +62,7 @@ type codeWriter struct {
 	file  *fileWriter
 	group []byte
 	code  []uint64
-	n     int // number in the group
+	n     int // number of codes in the group
 }
 
 func newCodeWriter(w *fileWriter, e *vector.Encoder) *codeWriter {

@@ -126,7 +126,7 @@ type nearest struct {
 	limit        int // length of list at which close calls cut
 	least        float64
 	bounds       bool // least is set: a chunk needs this score
-	// floor is the lowest score that any found chunk may have. It counts only if floored is true.
+	// If floored is true, floor is the lowest score of a wanted chunk: see Options.Threshold.
 	floor   float64
 	floored bool
 	few     bool // keep no more than k: chunks that score as the k-th best are interchangeable

@@ -362,8 +362,8 @@ func choose(queries []query, n, perPage int, pageOf func(id string) string) []qu
 	return out
 }
 
-// cutLinks returns text without the links for whose text l.text cut[key(l.text)] is true. It also removes the
-// definitions of these links.
+// cutLinks returns text without each link l for which cut[key(l.text)] is true. It also removes the definitions of
+// these links.
 func cutLinks(text string, links []link, definitions [][]int, cut map[string]bool) string {
 	type span struct{ start, end int }
 	var spans []span

@@ -74,7 +74,7 @@ func newAnswers(limit int64) *answers {
 	return s
 }
 
-// origin says where an answer came from: see CacheCounts.
+// origin says where an answer came from. CacheCounts counts the answers of each origin.
 type origin uint8
 
 const (
@@ -122,8 +122,8 @@ func (s *answers) lookUp(key cursorKey) *answer {
 	return a
 }
 
-// put caches an answer. It drops an answer that is larger than the whole cache. If forCursor is true, a cursor needs
-// the answer. Then put keeps even such an answer until its next call.
+// put caches an answer. It drops an answer that is larger than the whole cache. If a cursor needs the answer
+// (forCursor), put keeps even such a large answer until the next call of put.
 func (s *answers) put(a *answer, forCursor bool) {
 	bytes := a.bytes()
 	if forCursor {

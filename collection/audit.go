@@ -214,8 +214,8 @@ func (a *auditor) round(ctx context.Context, number uint64, limit int) (err erro
 }
 
 // indexChanged reports whether the index has another stamp than since. First it waits until writes that have begun are
-// probably complete. With more than maxLeaks leaks, it does not wait for other processes. An error from reading the
-// index counts as a change.
+// probably complete. It waits for a write of this process. For other processes it waits the time writing, unless the
+// audit already has more than maxLeaks leaks. An error from reading the index counts as a change.
 func (a *auditor) indexChanged(ctx context.Context, since stamp) (bool, error) {
 	if o := a.c.o.Ingest; o != nil { // wait for the end of a write of this process
 		if err := o.Writing.Lock(ctx); err != nil {

@@ -15,8 +15,8 @@ import (
 )
 
 // Faults reads the whole index and lists its faults. If the server does not answer, Faults returns an error, because
-// the chunks on the server may be intact. After an interrupted run, Faults sets x.Stopped. If an older program read
-// documents, it sets x.OutdatedRead. If the server has documents of another folder, it sets x.Foreign.
+// the chunks on the server may be intact. It also sets x.Stopped after an interrupted run, and x.OutdatedRead if an
+// older program parsed documents. It sets x.Foreign if the server has documents of another folder.
 func (x *Index) Faults(ctx context.Context) ([]error, error) {
 	x.Stopped, x.Foreign, x.reached = "", "", nil
 	show, done := func(int64, int64) {}, func() {}

@@ -214,7 +214,8 @@ func validDate(d *time.Time) error {
 	return nil
 }
 
-// validProperties checks the names of properties. It refuses two names that give the same column.
+// validProperties refuses invalid names and the names of access properties. It also refuses two names that differ only
+// in case or Unicode composition, because they share a column (see ingest.PropertyColumn).
 func validProperties(properties map[string]Property) error {
 	names := slices.Sorted(maps.Keys(properties))
 	for i, name := range names {

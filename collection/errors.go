@@ -79,11 +79,12 @@ func inField(field string, err error) error {
 	return &FieldError{Field: field, Err: sheaf.WithCategory(sheaf.ErrInvalid, err)}
 }
 
-// inParameters works like inNamed for the field "parameters".
+// inParameters returns the error of inNamed for the field "parameters".
 func inParameters(err error) error { return inNamed("parameters", err) }
 
-// inNamed works like inField for an error of a profile. If err is a [profile.ParameterError], the field becomes
-// field/NAME, with the name of the parameter. If err is [profile.ErrTogether], the category is ErrConflict.
+// inNamed returns err, an error of a profile, with the name of a field and the category sheaf.ErrInvalid. If err is a
+// [profile.ParameterError], the field becomes field/NAME, with the name of the parameter. If err is
+// [profile.ErrTogether], the category is ErrConflict.
 func inNamed(field string, err error) error {
 	if wrong, ok := errors.AsType[*profile.ParameterError](err); ok {
 		field += "/" + pointerEscapes.Replace(wrong.Name)
@@ -116,8 +117,9 @@ func fromRemote(err error) error {
 
 func maySeeDetails(grant *access.Grant) bool { return grant.May(access.ScopeAdmin) }
 
-// Told returns err with a text that the caller may see; log err itself. Only a caller with the scope admin sees why a
-// remote store or model failed. If too many files are open, no caller sees the name of the file.
+// Told returns an error for the caller: err with a text that the caller may see. The log needs err itself. Only a
+// caller with the scope admin sees why a remote store or model failed. If too many files are open, no caller sees the
+// name of the file.
 func Told(err error, grant *access.Grant) error {
 	if vfs.TooManyFiles(err) {
 		return sheaf.WithCategory(fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err),

@@ -235,7 +235,8 @@ func MayWrite(tenant string, settings catalog.Settings) error {
 	return nil
 }
 
-// mayPutIn returns an error unless a caller may put documents into exactly these sets.
+// mayPutIn checks that a key may write a document of these sets. A key with sets refuses a document that has no set, or
+// a set that the key lacks.
 func mayPutIn(grant *access.Grant, sets []string) error {
 	outside := func(set string) bool { return !slices.Contains(grant.Sets, set) }
 	if len(grant.Sets) > 0 && (len(sets) == 0 || slices.ContainsFunc(sets, outside)) {

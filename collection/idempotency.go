@@ -129,7 +129,7 @@ func putKey(tx *intake.Tx, name []byte, r *keyRecord, now time.Time) error {
 }
 
 // entry is the task or the key to which a change belongs, or neither. intake.db stores the results of a change before
-// the change is indexed. Until then, the task is still waiting, or Done in the record of the key is false.
+// the change is indexed. Until the change is indexed, the task is waiting, or Done in the record of the key is false.
 type entry struct {
 	task *keptTask
 	key  *requestKey

@@ -71,7 +71,8 @@ type IndexOptions struct {
 	// Make creates the index if it is missing. Without Make, a missing index is an error. A missing index is also an
 	// error if Refresh is set and the settings forbid updates.
 	Make bool
-	// AsIs makes Open report damage without repairing it. Damaged means that damage was found, so Open repairs it.
+	// AsIs makes Open report damage and not repair it. Damaged says that an earlier use of the index found damage; Open
+	// then repairs the index.
 	AsIs, Damaged bool
 	// Keep makes Open fail if it would have to remake the index.
 	Keep bool
@@ -147,7 +148,7 @@ type language struct {
 	detected bool
 	sampled  int           // bytes of text that were analyzed
 	settled  bool          // the language was detected again with enough text
-	grown    bool          // a watching program detected the language again
+	grown    bool          // a watching program detected the language again with enough text
 	grows    chan struct{} // receives a value when the language changed
 	walk     *ingest.Walk  // the last walk of the folder; nil without one
 }
@@ -156,7 +157,7 @@ type language struct {
 type Findings struct {
 	Stopped      string // a run stopped early
 	Foreign      string // the store holds documents of another folder
-	OutdatedRead string // another version of the program read documents
+	OutdatedRead string // another version of the program parsed documents
 	reached      *Reach // which chunks a server finds
 	// Lost lists documents that a rebuild could not restore. Copied is the folder of a copy of the damaged catalog.
 	Lost   []string

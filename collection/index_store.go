@@ -116,9 +116,9 @@ func (x *Index) openServer(ctx context.Context) error {
 	return nil
 }
 
-// tryWrite returns an error if the server takes no writes from this user. It writes a chunk and removes it. The chunk
-// belongs to a tree of the folder, but to no file, because Sheaf skips the folder ".sheaf". A store that is missing or
-// was made otherwise stays as it is: a rebuild makes it again.
+// tryWrite returns an error if the server takes no writes from this user. It writes a chunk, and then removes this
+// chunk. The ID of the chunk belongs to no file, because Sheaf skips the folder ".sheaf". If the store is missing or
+// has other settings, tryWrite returns nil, because a rebuild makes the store again.
 func (x *Index) tryWrite(ctx context.Context, analyzer string) error {
 	a, err := analysis.Parse(analyzer)
 	if x.Target == nil || err != nil {
@@ -203,7 +203,7 @@ func (x *Index) emptyServer(ctx context.Context) error {
 const restAfter = 2 * time.Second
 
 // openEngine opens the engine. empty says that the index has no documents. If the engine of an empty index has other
-// settings, the error is sheaf.ErrUnsupported, because remaking the index loses nothing.
+// settings, the error is sheaf.ErrUnsupported. The caller then remakes the index, which loses nothing.
 func (x *Index) openEngine(empty bool) (store.Backend, error) {
 	o := x.Engine
 	o.Dir, o.Analyzer, o.Vectors = location.EngineDir(x.Where.Dir), x.Analyzer, VectorFields(x.Embedder)

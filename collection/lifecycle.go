@@ -17,10 +17,10 @@ import (
 
 // These constants say how long and how often to wait while another process writes.
 const (
-	// NeedAnswer is the longest wait of an update before an answer. After this time, the answer lacks the update. The
-	// time is long enough for a running server to index the same change.
+	// NeedAnswer is the longest time that an update waits for another process while a person waits for an answer. After
+	// this time, the answer lacks the update. The time is long enough for a running server to index the same change.
 	NeedAnswer = 500 * time.Millisecond
-	// NeedFresh is the longest wait before necessary work, such as the first run of an index.
+	// NeedFresh is the longest time that necessary work, such as the first run of an index, waits for another process.
 	NeedFresh = 10 * time.Minute
 )
 

@@ -96,7 +96,7 @@ func readOlderTask(path string) (*olderTask, error) {
 	return &k, nil
 }
 
-// UnreadableTasks lists the task files of earlier versions that cannot be read, in the form of [Reader.Status].
+// UnreadableTasks lists the task files of earlier versions that cannot be read, as skipped files with the reasons.
 func UnreadableTasks(index string) (list []Skip, err error) {
 	names, err := olderFiles(index, olderTasks, ".json")
 	for _, name := range names {

@@ -77,11 +77,15 @@ func (x *Index) NewAnalyzer(ctx context.Context) (err error) {
 	return nil
 }
 
-// OpenEmbedder opens the model. The index never contains vectors of two models. If the vectors are missing or of an
-// older built-in model, OpenEmbedder sets x.Outdated, with two exceptions. The caller then remakes the index, which
-// takes seconds. With a remote model, or older vectors on a server, remaking may take hours. In these two cases,
-// OpenEmbedder only prints how to remake the index, so that a person decides. If the model server does not answer
-// during the first run, the index gets no vectors.
+// OpenEmbedder opens the model. The index never contains vectors of two models. If the vectors of the index are not
+// from the configured model, these rules apply:
+//   - A built-in model replaces missing vectors, and vectors of an older built-in model. OpenEmbedder sets x.Outdated,
+//     and the caller remakes the index, which takes seconds.
+//   - For a remote model, and for older vectors on a server, remaking may take hours. OpenEmbedder only prints how to
+//     remake the index, so that a person decides.
+//   - With vectors of another remote model, OpenEmbedder returns an error for a remote model. For a built-in model,
+//     searches use only words.
+//   - If the model server does not answer during the first run, the index gets no vectors.
 func (x *Index) OpenEmbedder(ctx context.Context) error {
 	settings := x.View.Settings()
 	made := settings.Embedder

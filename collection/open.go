@@ -71,8 +71,8 @@ func WithNotices(tell func(text string)) Option { return func(o *openRequest) { 
 
 // Open opens the index of a folder, or makes an empty index. The command sheaf uses the same index, but the settings
 // files of the command do not apply. [Collection.Search] updates the index before it answers. Close the collection when
-// done. Open remakes the index from the files if it is damaged or of another version. It also does so if the guessed
-// language is wrong. If the index was made with another model, the error is sheaf.ErrInvalid.
+// done. Open remakes the index from the files if it is damaged, of another version, or of a wrongly guessed language.
+// If the index was made with another model, the error is sheaf.ErrInvalid.
 func Open(folder string, options ...Option) (*Collection, error) {
 	o := &openRequest{making: Making{Language: "auto", Update: true}, want: IndexOptions{Make: true, Updates: true}}
 	for _, change := range options {

@@ -51,8 +51,9 @@ func (c *Collection) recover(ctx context.Context) error {
 	})
 }
 
-// Recover indexes given documents that the index lacks. Work does this when it starts; programs without Work call
-// Recover. If another process accepts documents, Recover does nothing, because that process has done the work.
+// Recover indexes documents that programs sent and that the index lacks. [Collection.Work] calls Recover at its start;
+// a program that does not call Work must call Recover. If another process accepts documents, Recover does nothing,
+// because that process recovers them.
 func (c *Collection) Recover(ctx context.Context) error {
 	if c.given.file == nil || c.acquireOwner() != nil {
 		return nil
@@ -198,7 +199,7 @@ const (
 	vectorsPause = 10 * time.Minute
 )
 
-// vectorLooks records when documents without vectors were last embedded without success, and which versions.
+// vectorLooks records the last attempt to embed documents that lack vectors.
 type vectorLooks struct {
 	refused  map[sheaf.ID]catalog.Hash // documents that still lacked vectors after the last try
 	lastTime time.Time

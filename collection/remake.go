@@ -50,8 +50,8 @@ func (x *Index) openToWrite(ctx context.Context) error {
 // remaking reports whether a rebuild of the index is not finished.
 func (x *Index) remaking() bool { return x.View.Settings().Extra[remakingKey] != "" }
 
-// mend repairs damaged lists and an interrupted update, without remaking the index. It returns the faults that remain.
-// If a remake cannot help, it returns an error.
+// mend repairs the lists of the catalog (see ingest.Relist) and an interrupted update, without remaking the index. It
+// returns the faults that remain. If a remake cannot help, it returns an error.
 func (x *Index) mend(ctx context.Context) ([]error, error) {
 	err := x.whenFree(ctx, NeedFresh, x.Notice, func() error {
 		_, err := ingest.Relist(ctx, x.Catalog)

@@ -165,7 +165,7 @@ func (r *Reader) read(ctx context.Context, text string) (parsed sheaf.Query, err
 }
 
 // hasProperty reports whether a visible document has a property. If the request to the store fails, hasProperty returns
-// an error. Otherwise the caller would search for the name as a word.
+// an error. With false instead, the caller would search for the name as a word.
 func (r *Reader) hasProperty(ctx context.Context, name string) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, nameTime)
 	defer cancel()

@@ -53,7 +53,8 @@ type StageRun struct {
 }
 
 // Stage runs one stage on rankings that the caller sends. For an identifier of a visible document, the stage uses data
-// of the document. Of any other identifier, for example of another system, it knows only the text.
+// of the document. For any other identifier, for example one of another system, the stage has only the identifier
+// itself.
 func (r *Reader) Stage(run StageRun) ([]Scored, error) {
 	if run.Limit < 1 || run.Limit > profile.MaxLimit {
 		return nil, fieldError("limit", "%d: must be within 1..%d", run.Limit, profile.MaxLimit)

@@ -82,7 +82,7 @@ func (g Given) ready() (*Given, error) {
 	return &g, nil
 }
 
-// content returns the text of g in the form in which the function read returns a file.
+// content returns the text of g, with its hash and date, as the function read does for a file.
 func (g *Given) content() content {
 	c := content{data: g.Text, state: catalog.FileState{Size: int64(len(g.Text)), Hash: g.Hash}}
 	if g.Hash == (catalog.Hash{}) {

@@ -73,7 +73,8 @@ func withoutVectors(chunks []store.Chunk) (lacking []*store.Chunk) {
 }
 
 // embed adds vectors to the chunks of one document. byID has the chunks of doc, and suffix follows every passage. If a
-// model on a server gives no vector for a passage, doc gets a warning. The parameter memory works as in embedWindows.
+// model on a server gives no vector for a passage, doc gets a warning. For a model.WindowEmbedder, the vectors are in
+// *memory, which grows if needed.
 func embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, byID map[sheaf.ID]*sheaf.Chunk,
 	chunks []*store.Chunk, suffix string, memory *[]float32) (err error) {
 	defer func() {

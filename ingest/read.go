@@ -42,7 +42,8 @@ const readAttempts = 3
 type content struct {
 	data  []byte
 	state catalog.FileState
-	// modified is the time of the file, or the given time of a given document. It is zero if unknown.
+	// modified is the modification time of the file. For a document from a program, it is the time that the program gave.
+	// It is zero if unknown.
 	modified time.Time
 	// decoded says that data was converted to UTF-8 from another encoding, which note names.
 	decoded bool

@@ -92,7 +92,7 @@ func (w *waitingDocuments) planReread(view *catalog.View) {
 }
 
 // takesStored reports whether this run reads a given document again. takes is false if the document does not wait for
-// this run. takes is also false if reading the document again could lose data that only the store has.
+// this run. It is also false if reading the document again could lose data that only the store has.
 func (w *waitingDocuments) takesStored(id sheaf.ID, state *catalog.FileState, o *Options) (takes bool, err error) {
 	reason := w.pending[id]
 	switch {
@@ -166,7 +166,7 @@ func CommentsExtra(hidden bool) map[string]string {
 	return map[string]string{commentsKey: commentsHidden}
 }
 
-// HidesComments reports whether the index was built without the words of comments.
+// HidesComments reports whether the index leaves out the comments in documents, such as <!-- --> in HTML.
 func HidesComments(view *catalog.View) bool {
 	return view.Settings().Extra[commentsKey] == commentsHidden
 }

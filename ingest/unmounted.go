@@ -129,10 +129,12 @@ func (d *disks) isUnmounted(tree string) bool {
 	return slices.ContainsFunc(d.unmounted, func(t catalog.Tree) bool { return t.Name == tree })
 }
 
-// unreadPaths is the set of paths of a tree whose content is unknown, in the form of Walk.unread.
+// unreadPaths is the set of paths in one tree that the walk could not read. The path of a folder ends with a slash. ""
+// is the whole tree.
 type unreadPaths map[string]bool
 
-// mayContain reports whether a file may exist that the walk did not find: see Walk.unread.
+// mayContain reports whether the file at path may exist although the walk did not find it: the walk could not read the
+// file or a folder above it.
 func (u unreadPaths) mayContain(path string) bool {
 	if len(u) == 0 {
 		return false

@@ -427,9 +427,10 @@ func (w *walker) document(path, name string) bool {
 	return strings.EqualFold(filepath.Ext(name), textEnding)
 }
 
-// enter returns the folder at path, which is in the folder dir. If ok is true, the caller reads the folder now. linked
-// says that path is a link: enter then queues the folder for later, and ok is false. If the walk entered the folder
-// before, or its real path is unknown, ok is false and next.path is "".
+// enter returns the folder at path, in the folder dir. linked says that path is a link. If ok is true, the caller reads
+// the folder now. If links are followed, ok may be false for two reasons:
+//   - The path is a link. enter queues the folder for later.
+//   - The walk entered the folder before, or its real path is unknown. next.path is then "".
 func (w *walker) enter(dir folder, path string, linked bool) (next folder, ok bool) {
 	next = folder{path: path + "/", ignores: dir.ignores, device: dir.device}
 	if !w.o.FollowLinks {

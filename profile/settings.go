@@ -107,8 +107,8 @@ func (d *decoder) arguments(options []*Option, n *node, owner string) arguments 
 	return out
 }
 
-// argument reads the value of option o from the mapping n, or uses the default if n lacks o. It computes the value. For
-// where, see the type argument.
+// argument reads the text or expression of option o from the mapping n, and evaluates it. If n lacks o, argument
+// evaluates the default. where names o for people: see named.
 func (d *decoder) argument(o *Option, n *node, where string) argument {
 	if value := n.get(o.Name); value != nil {
 		return d.compute(d.value(o, value, where))
@@ -116,7 +116,7 @@ func (d *decoder) argument(o *Option, n *node, where string) argument {
 	return d.compute(argument{option: o, where: where, text: o.Default, parsed: o.parsed})
 }
 
-// named returns the name of o for people. For where, see the type argument.
+// named returns where, the name of o for people. If where ends with a dot, named appends the option's own name.
 func (o *Option) named(where string) string {
 	if strings.HasSuffix(where, ".") {
 		return where + o.Name
@@ -124,7 +124,7 @@ func (o *Option) named(where string) string {
 	return where
 }
 
-// value reads the value of option o from n, without computing it. For where, see the type argument.
+// value reads the value of option o from n, without computing it. where names o for people: see named.
 func (d *decoder) value(o *Option, n *node, where string) argument {
 	a := argument{option: o, node: n, where: where, text: n.text}
 	if o.kind == typeTexts {

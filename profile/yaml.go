@@ -51,8 +51,8 @@ type pair struct {
 	value node
 }
 
-// errorf returns an error that wraps sheaf.ErrInvalid and begins with the position of n. If n is not from a file (see
-// settingsNode), the position is only the name in n.file.
+// errorf returns an error that wraps sheaf.ErrInvalid and begins with the position of n. A node from settings (see
+// settingsNode) has no line. The error then begins with the name in n.file alone.
 func (n *node) errorf(format string, args ...any) error {
 	if n.line == 0 {
 		err := sheaf.Invalidf("%s: %s", n.file, fmt.Sprintf(format, args...))

@@ -13,9 +13,9 @@ type Leg struct {
 	// Name is the name of the branch and its store. Errors and explanations show it.
 	Name string
 	Hits sheaf.Ranking
-	// Weight is how much the leg counts, 0 or more. A hit comes after all other hits if only legs of weight 0 found it,
-	// except with NormLinear. NormLinear gives such a hit the score 0 in the other legs. Hit.Legs has no ranks of legs of
-	// weight 0, so these ranks break no ties.
+	// Weight is how much the leg counts, 0 or more. A hit that only legs of weight 0 found comes after all other hits.
+	// NormLinear is an exception: such a hit gets the score 0 in the other legs. Hit.Legs has no ranks of legs of weight
+	// 0, so these ranks break no ties.
 	Weight float64
 }
 

@@ -10,7 +10,7 @@ import (
 // Norm says how to make the scores of a leg comparable with the scores of other legs.
 type Norm uint8
 
-// These are the ways to normalize the scores of a leg. "Missing" is the value of a hit that the leg did not find.
+// These are the ways to normalize the scores of a leg. "Missing: v" means that a hit which the leg did not find gets v.
 const (
 	// NormNone keeps the scores. Missing: 0.
 	NormNone Norm = iota
@@ -20,9 +20,9 @@ const (
 	// equal, it is 0.5. Vespa calls this norm normalize_linear.
 	NormLinear
 	// NormZScore is (s - mean)/deviation over the leg, with the population's standard deviation. If all scores are equal,
-	// it is 0. Missing: the value of the lowest score in the leg.
+	// it is 0. Missing: the normalized lowest score of the leg.
 	NormZScore
-	// NormMax is s/highest, or 0 if highest is not above 0. Missing: the value of the lowest score in the leg.
+	// NormMax is s/highest, or 0 if highest is not above 0. Missing: the normalized lowest score of the leg.
 	NormMax
 	// NormL2 is s/sqrt(sum of squares). If all scores are 0, it is 0. Missing: 0.
 	NormL2

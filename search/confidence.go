@@ -29,7 +29,7 @@ type Evidence struct {
 	// Length is the number of words of the query.
 	Length int `json:"length"`
 	// Unseen is the share, 0..1, of the query's idf that belongs to words that no chunk has. Numbers is the share of such
-	// words that have a digit. Numbers includes all parts of these words, also parts that chunks have.
+	// words that have a digit. It counts a word with all its parts, even parts that chunks have.
 	Unseen  float64 `json:"unseen"`
 	Numbers float64 `json:"numbers"`
 	// Foreign says that the query has unseen words and another language than the collection. Only numbers then count as

@@ -13,9 +13,9 @@ import (
 // maxHyphenated limits the number of words in a phrase for which the search tries hyphenated words.
 const maxHyphenated = 12
 
-// retryHyphenated repeats the search for a phrase that found nothing. In the new search, a line end may hyphenate an
-// inner word of the phrase. retryHyphenated returns the new run, or r if there was no new run or the new run found
-// nothing.
+// retryHyphenated repeats the search for a phrase that found nothing. The new search also finds documents in which a
+// line end hyphenates one of the phrase's inner words. Only plain phrases of 3 to maxHyphenated words are repeated.
+// retryHyphenated returns the new run, or r if there was no new run or the new run found nothing.
 func (r *run) retryHyphenated(ctx context.Context) (*run, error) {
 	q := r.asked
 	phrase, ok := q.Words.(sheaf.Phrase)

@@ -59,8 +59,8 @@ func (r *run) pairsIn(ctx context.Context) (func(chunks []sheaf.ID) ([]rank.Pair
 }
 
 // pairs returns the pairs of neighboring words of the query, each once. Pairs include function words: "look up" is not
-// "look". pairs omits a pair if no chunk has either of its words. The worth of a pair is the sum of the idf of its
-// words that chunks have.
+// "look". pairs omits a pair if no chunk has the first word and no chunk has the second. The worth of a pair is the sum
+// of the idf of its words that chunks have.
 func (r *run) pairs(w *idfWorth) []pair {
 	idf := map[string]float64{}
 	for _, p := range w.parts {

@@ -315,7 +315,7 @@ func (s *Searcher) newRun(q sheaf.Query, opt Options, plan *profile.Plan) *run {
 // run is the state of one search.
 type run struct {
 	searcher *Searcher
-	// asked is the query of the caller. query is asked with what a model and the caller's extra words change.
+	// asked is the query of the caller. query is asked with the changes of a chat model and with the caller's extra words.
 	asked, query sheaf.Query
 	opt          Options
 	followed     *profile.Plan
@@ -332,7 +332,7 @@ type run struct {
 type report struct {
 	result   *Result
 	failures []error
-	noted    int // how many of the result's notes the snapshots already have
+	noted    int // how many of the result's notes the trace already has
 	// windows has, by branch of the main phase, the number of hits that the branch itself retrieved. It is nil unless
 	// Options.Trace is set.
 	windows map[string]int

@@ -29,10 +29,10 @@ type BulkWriter interface {
 
 // Streamer is implemented by stores that can return the written chunks.
 type Streamer interface {
-	// Stream passes every chunk to yield, several at a time, in an order that stays the same. cursor is "" to begin, or a
-	// cursor that yield got: Stream then continues after the chunks of that call. Chunks that are written meanwhile may be
-	// missing. If yield fails, Stream stops and returns the error. If a chunk cannot be returned unchanged, Stream fails
-	// with sheaf.ErrUnsupported and names the chunk.
+	// Stream passes every chunk to yield, several at a time, in an order that stays the same. cursor is "" for the first
+	// chunk. After a stop, pass the last cursor that yield got: Stream continues after the chunks of that call of yield.
+	// Chunks that are written meanwhile may be missing. If yield fails, Stream stops and returns the error. If a chunk
+	// cannot be returned unchanged, Stream fails with sheaf.ErrUnsupported and names the chunk.
 	Stream(ctx context.Context, cursor string, yield func(chunks []Chunk, cursor string) error) error
 }
 

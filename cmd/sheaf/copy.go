@@ -93,8 +93,8 @@ type copyJSON struct {
 	TookMS    float64 `json:"took_ms"`         // the time of the copy, in milliseconds
 }
 
-// withStore returns a copy of the app whose settings name another store. The copy counts words exactly and refreshes
-// the index. flag is the name of the flag with this store, for errors.
+// withStore returns a copy of the app with other settings: another store, exact counting of words, and a refresh before
+// each command. flag is the name of the flag with this store, for errors.
 func (a *app) withStore(flag, store string) *app {
 	b, c := *a, *a.config
 	c.Store.URL, c.Refresh, c.BM25 = store, true, config.BM25Exact
@@ -178,7 +178,8 @@ func (a *app) checkGiven(folder string, c *config.Config, o *copyOptions) error 
 }
 
 // copyGiven copies documents that came over HTTP into the store of the session target, and returns their number. It
-// does so with --given, or if o.alias names the source. Otherwise it prints a note about the documents that stay there.
+// copies them if the user set --given, or if o.alias names the source. Otherwise it prints a note about the documents
+// that stay in the source.
 func (a *app) copyGiven(ctx context.Context, target *session, o *copyOptions) (int, error) {
 	from := cmp.Or(o.from, a.config.Store.URL, collection.EngineStore)
 	dir, err := a.placeOf(target.Base, "--from", from)
@@ -204,8 +205,8 @@ func (a *app) copyGiven(ctx context.Context, target *session, o *copyOptions) (i
 	return 0, err
 }
 
-// placeOf returns the folder, in the index at base, that has the catalog for the store at address. flag is the flag
-// with this address, for errors.
+// placeOf returns the folder of the catalog for the store at address, in the index at base. flag is the flag with this
+// address, for errors.
 func (a *app) placeOf(base location.Location, flag, address string) (string, error) {
 	target, err := a.withStore(flag, address).configuredStore(filepath.Base(location.Finder{}.Own(base.Root).Dir))
 	if err != nil || target == nil {
@@ -426,7 +427,8 @@ func replaceCatalog(staged, dir string) error {
 }
 
 // moveAlias makes an alias on the server lead to the store of the session. It also replaces the catalog of the alias by
-// a copy of the session's catalog. It makes the copy before it moves the alias, so both differ only for a short time.
+// a copy of the session's catalog. It makes the copy first, so that the alias and its catalog differ only for a short
+// time.
 func (s *session) moveAlias(ctx context.Context, alias string) error {
 	if s.Target == nil {
 		return withHint(fmt.Errorf("%w: the engine has no aliases", sheaf.ErrUnsupported), "leave --alias out")

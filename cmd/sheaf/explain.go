@@ -558,8 +558,9 @@ func plainly(e sheaf.Explanation) sheaf.Explanation {
 	return e
 }
 
-// joinLabels returns one label for a step and its only part, because the two show one number. Usually this is the label
-// of the step. From both labels, the result keeps a rank, a term in quotes, and the "#slug" of a passage.
+// joinLabels returns one label for a step and its only part, because both show the same number. outer is the label of
+// the step, and inner the label of the part. Usually the result is outer. If inner adds a rank, a quoted term, or a
+// similarity to a rank, the result has it too.
 func joinLabels(outer, inner string) string {
 	ranked, term := strings.HasPrefix(outer, "rank "), strings.Contains(inner, `"`)
 	slug := strings.LastIndexByte(outer, '#')

@@ -77,8 +77,8 @@ func (a *app) export(cmd *cobra.Command, address string, kinds []string) error {
 		})
 }
 
-// exportFor calls the function write with the store at address, the analyzer and the vector fields of this folder.
-// The kind of the store must be in kinds.
+// exportFor calls write with the parsed address of a store, and the analyzer and vector fields of the command's folder.
+// It refuses a store whose kind is not in kinds.
 func (a *app) exportFor(cmd *cobra.Command, address string, kinds []string,
 	write func(*storeurl.Target, *analysis.Analyzer, []store.VectorField) error) error {
 	folder, c, err := a.folderSettings(cmd)
@@ -219,7 +219,8 @@ func phasesOf(plan *profile.Plan) (out vespa.TwoPhases, reason string) {
 	return out, reason
 }
 
-// factorsOf reads the numbers of the second ranking phase into *out. reason means the same as in phasesOf.
+// factorsOf reads the numbers of the second ranking phase into *out. If Vespa cannot rank like the plan, reason says
+// why, else it is "".
 func factorsOf(plan *profile.Plan, out *vespa.TwoPhases) (reason string) {
 	var stages []rank.Stage
 	for _, step := range plan.Main.Then {

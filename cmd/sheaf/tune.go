@@ -158,7 +158,7 @@ type tuning struct {
 	collection *eval.Collection
 	depth      int                           // how many results each query gets
 	plain      bool                          // queries are plain words, as in eval.Options
-	values     func(run *eval.Run) []float64 // the measure of each query, to be raised
+	values     func(run *eval.Run) []float64 // the measure of each query, to be maximized
 	weights    []float64                     // weight of each query in values
 	base       *profile.Profile
 	// fields are the current weights of fields, by branch. They are nil if tune does not search for field weights.

@@ -17,8 +17,8 @@ import (
 // codePoint matches an escaped character of a Go regular expression, such as \x{e9}.
 var codePoint = regexp.MustCompile(`\\x\{[0-9a-f]{1,4}\}`)
 
-// documentOf returns a function that returns the OpenAPI document. When the first key is added, this function makes a
-// new document, because callers then need a key.
+// documentOf returns a function that returns the OpenAPI document. While the server has no API key, the document asks
+// for none. After the first key is added, the function returns another document, which asks for a key.
 func (a *API) documentOf() func() ([]byte, error) {
 	open := sync.OnceValues(func() ([]byte, error) { return a.openAPI(false) })
 	keyed := sync.OnceValues(func() ([]byte, error) { return a.openAPI(true) })

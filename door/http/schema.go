@@ -210,8 +210,8 @@ var documentForms = []any{
 		"text": schema{"maxLength": 0}}},
 }
 
-// together adds a fault to out if a document has both text and chunks, or neither. It ignores deletions and other
-// structs.
+// together adds a fault to out if a document has both text and chunks, or neither. It does nothing for a deletion, and
+// for a value that is no document.
 func together(in any, at fault, out *faults) {
 	var d *collection.DocumentInput
 	switch in := in.(type) {

@@ -31,8 +31,8 @@ const (
 const unlikely = "none"
 
 // shorten removes the details of an answer, and shortens its snippets to fit the limits. It shares the bytes among the
-// results. If a result needs less than its share, results with better ranks get the rest. For the parameter words, see
-// [textWriter.header].
+// results. If a result needs less than its share, results with better ranks get the rest. words says that the query has
+// words, and is not the name of a text.
 func shorten(out *searchOut, words bool) {
 	full := *out
 	full.Query = cutAround(full.Query, 0, shortQuery)
@@ -78,7 +78,7 @@ func jsonSize(value any) int {
 }
 
 // shortText returns the text of the answer out, which has no details. The header comes from full, the same answer with
-// details. For the parameter words, see [textWriter.header].
+// details. words says that the query has words, and is not the name of a text.
 func shortText(full, out *searchOut, words bool) *textWriter {
 	var w textWriter
 	w.header(full, words)

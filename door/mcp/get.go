@@ -174,7 +174,7 @@ func read(ctx context.Context, r *collection.Reader, t address.Target, o collect
 	return collection.Readable(r.Get(ctx, t.Chunk.ID, o))
 }
 
-// named returns the passage with this name. The name is an identifier, or what nameOf returns for a result.
+// named returns the passage with this name. The name is an identifier, or document:line for a result of a scan.
 func named(ctx context.Context, r *collection.Reader, name sheaf.ID) (*collection.Part, error) {
 	p, err := r.Get(ctx, name, collection.GetOptions{})
 	if !errors.Is(err, sheaf.ErrNotFound) {

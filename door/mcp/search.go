@@ -229,8 +229,8 @@ func (w *textWriter) header(out *searchOut, words bool) {
 	}
 }
 
-// searchContent writes an answer with details as text. If linked is true, each result gets a link. For the parameter
-// words, see [textWriter.header].
+// searchContent writes an answer with details as text. If linked is true, each result gets a link. words says that the
+// query has words, and is not the name of a text.
 func searchContent(out *searchOut, linked, words bool) []sdk.Content {
 	var w textWriter
 	w.header(out, words)

@@ -47,7 +47,7 @@ type Sized interface {
 	Process() string
 }
 
-// processOf returns the process in which an engine runs, in the form that [pages] takes.
+// processOf returns the ID of the process in which an engine runs, or "self" for this process.
 func processOf(e Engine) string {
 	if s, ok := e.(Sized); ok {
 		return s.Process()

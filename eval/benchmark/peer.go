@@ -35,7 +35,8 @@ var Tasks = []Task{TaskWords, TaskVectors, TaskWide, TaskHybrid}
 // nearest reports whether the task searches vectors only.
 func (t Task) nearest() bool { return t == TaskVectors || t == TaskWide }
 
-// peerTask returns the name of the task for a peer. To a peer, TaskWide is TaskVectors with other Meta.Dims.
+// peerTask returns the name of the task in a peer's command. TaskWide gives the name of TaskVectors; the peer reads the
+// dimensions from Meta.Dims.
 func (t Task) peerTask() string {
 	if t == TaskWide {
 		t = TaskVectors

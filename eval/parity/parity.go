@@ -135,7 +135,7 @@ func RBO[T comparable](a, b []T, p float64) float64 {
 	return (1-p)/p*sum + ((overlap-atShort)/float64(long)+atShort/float64(short))*math.Pow(p, float64(long))
 }
 
-// Step describes one step of a profile as it ran on one store.
+// Step describes one step of a profile as it ran on one of two compared stores.
 type Step struct {
 	// Words says that the step retrieved by words, and Meaning that it retrieved by a vector. If both are false, the
 	// step worked on the results of earlier steps.
@@ -224,9 +224,9 @@ func shards(step Step) string {
 	return fmt.Sprintf("%d shards: each counts by itself how rare words are", step.Shards)
 }
 
-// edge reports whether rankings a and b differ only near their end. If so, it also returns a text with this reason. A
-// hit that is in only one ranking then has nearly the score of the last hit of this ranking. Small differences of score
-// then decide whether a store finds the hit. g says how far the scores of a and b differ.
+// edge reports whether rankings a and b differ only near their end. Each hit that only one ranking has must have nearly
+// the score of the last hit of this ranking. Small differences of score then decide whether a store finds the hit. If
+// so, edge also returns a text with this reason. g says how far the scores of a and b differ.
 func edge(a, b sheaf.Ranking, g Agreement) (string, bool) {
 	if len(a) == 0 || len(a) != len(b) {
 		return "", false

@@ -45,7 +45,7 @@ type Result struct {
 	Default float64           `json:"default"` // the mean for the defaults
 	// Fitted is the mean for the changed parameters. It is too high, because the same queries chose the parameters.
 	Fitted float64 `json:"fitted"`
-	// HeldOut is the mean to expect. Each query's value is for the parameters that the queries of other folds chose.
+	// HeldOut is the mean to expect. It measures each query with the parameters that the queries of other folds chose.
 	HeldOut    float64        `json:"held_out"`
 	Difference float64        `json:"difference"` // the expected mean minus the mean for the defaults
 	Range      stats.Interval `json:"interval"`   // the confidence interval of the difference

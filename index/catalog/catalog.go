@@ -420,9 +420,10 @@ func (c *Catalog) Hold() (release func() error, err error) {
 	}, nil
 }
 
-// sweep removes old files of the catalog. It keeps the files of the current generation and of the previous one; before
-// is its manifest. So a reader that has read the manifest can still open its files after one more update. After two
-// updates the files are missing, and the reader reads the manifest again. If sweep fails, the next writer tries again.
+// sweep removes old files of the catalog. It keeps the files of the current generation and of the previous one. before
+// is the manifest of the previous generation. So a reader that has read the manifest can still open its files after one
+// more update. After two updates the files are missing, and the reader reads the manifest again. If sweep fails, the
+// next writer tries again.
 func (c *Catalog) sweep(before manifest.Manifest) {
 	c.mu.Lock()
 	m, closed := c.current.manifest, c.closed

@@ -154,8 +154,8 @@ func (n *sameName) nearest(among Among, file, end string) (sheaf.ID, bool) {
 	return "", false
 }
 
-// each calls yield for every current document that has this key. It looks in one table of each segment, which the
-// parameter table returns. It records faults for Err.
+// each calls yield for every current document that has this key. It looks into one table of each segment, which the
+// function table selects. It records faults for Err.
 func (v *View) each(key uint64, table func(*segment) *keyTable, yield func(item keyItem, id sheaf.ID)) {
 	for k, s := range v.segments {
 		items, err := table(s).find(key)
@@ -236,7 +236,8 @@ func (v *View) BacklinksAmong(among Among, doc sheaf.ID) (found []sheaf.ID) {
 	return found
 }
 
-// sources maps the documents that link to doc to true, and perhaps others to false. aliases says that doc has aliases.
+// sources returns a map that has true for each document that links to doc. It may have false for other documents.
+// aliases says that doc has aliases.
 func (v *View) sources(among Among, doc sheaf.ID, aliases bool) map[sheaf.ID]bool {
 	tree, file := doc.Tree(), doc.Path()
 	plain, _ := cutMarkdown(fold.Text(file))

@@ -18,8 +18,9 @@ import (
 )
 
 // publish writes the generation after view: a segment with the changes, and the changed lists. It merges older segments
-// into the new segment, the newest first. It stops at a segment of at least twice the size. Therefore two numbers grow
-// only logarithmically: the number of segments, and how often a document is rewritten.
+// into the new segment, the newest first. It stops before a segment that is at least twice as large as everything
+// merged so far. Therefore two numbers grow only logarithmically: the number of segments, and how often a document is
+// rewritten.
 func (c *Catalog) publish(view *View, u Update) (*View, error) {
 	p := view.payload
 	p.Segments = append([]segmentInfo(nil), p.Segments...)

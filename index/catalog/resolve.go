@@ -198,7 +198,8 @@ var folderFiles = []string{"readme", "index", "_index"}
 // standsForFolder reports whether a link to a folder means the document at this folded path.
 func standsForFolder(plain string) bool { return slices.Contains(folderFiles, path.Base(plain)) }
 
-// byPath returns the documents that a path in a link may mean, best first. For plain, suffix and full, see target.path.
+// byPath returns the documents that a path in a link may mean, best first. plain, suffix and full are the parts of a
+// target: see target.path.
 func (v *View) byPath(among Among, tree, plain, suffix, full string) []sheaf.ID {
 	found := v.documentsAt(among, tree, plain, suffix, full)
 	for i := 0; i < len(folderFiles) && len(found) == 0 && suffix == ""; i++ {

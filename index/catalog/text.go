@@ -65,8 +65,9 @@ func (f *FileState) sameTimes(info fs.FileInfo) bool {
 	return info.Size() == f.Size && info.ModTime().UnixNano() == f.ModTime
 }
 
-// Unchanged reports whether the source file of a document still has the recorded size and modification time. Text then
-// trusts the file. A document with a stored text is always unchanged, an unknown document never.
+// Unchanged reports whether the source file of a document still has the recorded size and modification time. If so,
+// [View.Text] does not check the content of the file. A document with a stored text is always unchanged, an unknown
+// document never.
 func (v *View) Unchanged(doc sheaf.ID) bool {
 	s, st, err := v.find(doc)
 	if err != nil || s == nil {
@@ -82,8 +83,8 @@ func (v *View) Unchanged(doc sheaf.ID) bool {
 	return st.file.matches(v.catalog.o.Source, name)
 }
 
-// readSource reads a source file. If the file's content is not the recorded content, readSource returns an error. same
-// says that the file also has the recorded time, so that its content can be trusted.
+// readSource reads a source file. If the file has the recorded size and time, same is true, and readSource does not
+// check the content. Otherwise it returns an error unless the content has the recorded hash.
 func readSource(source vfs.FS, name string, recorded *FileState) (text []byte, same bool, err error) {
 	f, err := openSource(source, name)
 	if err != nil {

@@ -19,7 +19,8 @@ import (
 	"sheaf/text/chunk"
 )
 
-// match is a file with the set of needles (texts to search for) in it, as bits.
+// match is a file that has needles (texts to search for). Bit i of path or content is set if needle i occurs there.
+// worth is the sum of the needles' rarities.
 type match struct {
 	file          int
 	path, content uint64

@@ -10,10 +10,10 @@ import (
 	"sheaf/text/chunk"
 )
 
-// Best returns the snippet that shows most of the query: whole phrases before single words, then the rarest words. A
-// word that is frequent in the later of two spans counts less. If two spans show equally much, the first wins. There
-// must be at least one span. If the first ownSpans spans show a word
-// of the query, Best does not read the other spans. Snippet.At is an offset in content.
+// Best returns the snippet that shows most of the query: whole phrases before single words, then the rarest words. When
+// Best compares two spans, a word that is frequent in the later span counts less. If two spans show equally much, the
+// first wins. There must be at least one span. If the first ownSpans spans show a word of the query, Best does not read
+// the other spans. Snippet.At is an offset in content.
 func (h *Highlighter) Best(content []byte, spans []sheaf.Span, ownSpans, width int) Snippet {
 	best, cut := Snippet{At: spans[0].Start}, false
 	for i, span := range spans {

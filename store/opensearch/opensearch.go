@@ -129,10 +129,10 @@ type nameLookups struct {
 type object = map[string]any
 
 // Open checks the server and its index. If there is no index and Options.Access allows it, Open creates the index. Open
-// fails with sheaf.ErrInvalid if the index is foreign: this program did not make it. It also does so if the index has
-// another analyzer, other parameters or other dimensions. It fails with sheaf.ErrUnsupported if a later version made
-// the index, or if the server lacks a needed feature. It fails with sheaf.ErrUnavailable if the server does not answer.
-// The message gives advice.
+// fails with sheaf.ErrInvalid if the index is foreign: this program did not make it. Another analyzer, other parameters
+// or other dimensions of the index cause the same error. It fails with sheaf.ErrUnsupported if a later version made the
+// index, or if the server lacks a needed feature. It fails with sheaf.ErrUnavailable if the server does not answer. The
+// message gives advice.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err

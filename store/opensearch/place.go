@@ -59,7 +59,7 @@ func (s *Store) pin(ctx context.Context) error {
 	return err
 }
 
-// followEvery is the shortest time between two look-ups of the store's name.
+// followEvery is the shortest time between two checks of the index that the store's alias points to.
 const followEvery = time.Second
 
 // follow looks up the store's name. If the name leads to another index with the same settings, the store uses this

@@ -46,7 +46,8 @@ type Options struct {
 	// RowSecurity adds row-level security by tenant and access list to the tables with documents: see store.Viewer.
 	// Every Open of a schema must use the same value. Users with BYPASSRLS see everything.
 	RowSecurity bool
-	// Timeout limits every call without an earlier deadline; 0 means 30 s. It limits each call of a bulk load.
+	// Timeout limits every call without an earlier deadline; 0 means 30 s. In a bulk load, it limits each statement, not
+	// the whole load.
 	Timeout time.Duration
 	// Access says whether Open may create the tables, and whether calls may write to them.
 	Access store.Access

@@ -17,8 +17,8 @@ import (
 // Texts are in hexadecimal, other values are the bits of their number. A server cannot trim, fold or misread such a
 // word. ColumnWord and ValueWord write the two halves of a word, ReadWords reads whole words.
 
-// LongestWord limits texts and names in words, in bytes. Instead of a longer text, a word contains the beginning and a
-// hash of the text. Instead of a longer name, it contains a hash of the name.
+// LongestWord is the largest length in bytes of a text, and of a column's name, inside a word. Instead of a longer
+// text, a word contains the beginning and a hash of the text. Instead of a longer name, it contains a hash of the name.
 const LongestWord = 4000
 
 // ColumnWord returns the text with which the words of the column called name begin, and no other words.

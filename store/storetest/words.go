@@ -52,7 +52,8 @@ func phrases(pairs ...string) (out []textCase) {
 	return out
 }
 
-// matches returns test cases as phrases does, but for words without quotes.
+// matches returns test cases for queries of words without quotes. pairs alternates queries and the chunks that they
+// find.
 func matches(pairs ...string) (out []textCase) {
 	for pair := range slices.Chunk(pairs, 2) {
 		out = append(out, textCase{sheaf.Match{Text: pair[0]}, pair[1]})

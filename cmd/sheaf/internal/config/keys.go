@@ -190,7 +190,8 @@ type Key struct {
 
 	pattern *regexp.Regexp
 	// trust says why a value in a stranger's file needs approval. If it is "", every value is harmless. The default, an
-	// empty value, and a value that harmless accepts need no approval. dir is the folder of the file.
+	// empty value, and a value for which harmless is true need no approval. harmless also gets dir, the folder of the
+	// file.
 	trust    string
 	harmless func(value, dir string) bool
 }

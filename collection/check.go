@@ -74,8 +74,8 @@ func (x *Index) catalogFaults() []error {
 	return faults
 }
 
-// agreement compares the number of chunks in the catalog with the number that a search finds. It accepts two
-// differences: chunks of other folders on the server, and chunks of a stopped run.
+// agreement compares the chunks in the catalog with those in the store, by number. On a server, it also searches for
+// each chunk. It accepts two differences: chunks of other folders on the server, and chunks of a stopped run.
 func (x *Index) agreement(ctx context.Context) (faults []error, err error) {
 	defer func() {
 		if errors.Is(err, sheaf.ErrCorrupt) {

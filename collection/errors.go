@@ -79,7 +79,6 @@ func inField(field string, err error) error {
 	return &FieldError{Field: field, Err: sheaf.WithCategory(sheaf.ErrInvalid, err)}
 }
 
-// inParameters returns the error of inNamed for the field "parameters".
 func inParameters(err error) error { return inNamed("parameters", err) }
 
 // inNamed returns err, an error of a profile, with the name of a field and the category sheaf.ErrInvalid. If err is a

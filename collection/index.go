@@ -384,7 +384,7 @@ func (x *Index) Holds(folder string) bool {
 	return false
 }
 
-// StoreInErrors returns the name of the store in the form that error texts use.
+// StoreInErrors returns the address of the server, for error texts. Without a server, it returns "the index".
 func (x *Index) StoreInErrors() string {
 	if x.Target == nil {
 		return "the index"

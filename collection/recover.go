@@ -137,11 +137,13 @@ func (c *Collection) recoverSome(ctx context.Context, vectors bool, tried map[sh
 	return false, c.finish(rejected)
 }
 
-// missing compares the given documents with the index. puts has documents that the index lacks in whole or in part, at
-// most enough for one commit. If vectors is true, a document without vectors counts as incomplete. missing skips
-// versions in tried, and adds the versions of puts to tried. If it cannot read a document, it only records the error.
-// deletes has documents that were deleted but are still in the index. taken has documents whose newest change is in the
-// index. The caller must have the right to write.
+// missing compares the given documents with the index. It returns three groups of documents:
+//   - puts: the index lacks the document or a part of it; at most enough documents for one commit
+//   - deletes: the document was deleted, but is still in the index
+//   - taken: the index has the newest change of the document
+//
+// If vectors is true, a document without vectors is incomplete. missing skips versions in tried, and adds the versions
+// of puts to tried. It only records errors of reading. The caller must have the right to write.
 func (c *Collection) missing(vectors bool, tried map[sheaf.ID]catalog.Hash) (puts []ingest.Given,
 	deletes, taken []sheaf.ID, err error) {
 	hashes, changing := map[sheaf.ID]catalog.Hash{}, map[sheaf.ID]bool{}

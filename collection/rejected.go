@@ -40,8 +40,8 @@ func (e *RejectedError) Error() string {
 	return text
 }
 
-// partOf returns the RejectedError of a request, whose changes have these results. It returns nil if the store rejected
-// none of their documents.
+// partOf returns the RejectedError of a request with these results, or nil if the store rejected none of their
+// documents.
 func partOf(results []Stored, rejected map[sheaf.ID]error) *RejectedError {
 	out := &RejectedError{Rejected: map[sheaf.ID]error{}, Changes: map[sheaf.ID]int{}}
 	for i := range results {

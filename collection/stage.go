@@ -53,8 +53,7 @@ type StageRun struct {
 }
 
 // Stage runs one stage on rankings that the caller sends. For an identifier of a visible document, the stage uses data
-// of the document. For any other identifier, for example one of another system, the stage has only the identifier
-// itself.
+// of the document. For any other identifier, for example of another system, it has no data.
 func (r *Reader) Stage(run StageRun) ([]Scored, error) {
 	if run.Limit < 1 || run.Limit > profile.MaxLimit {
 		return nil, fieldError("limit", "%d: must be within 1..%d", run.Limit, profile.MaxLimit)

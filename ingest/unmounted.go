@@ -133,8 +133,7 @@ func (d *disks) isUnmounted(tree string) bool {
 // is the whole tree.
 type unreadPaths map[string]bool
 
-// mayContain reports whether the file at path may exist although the walk did not find it: the walk could not read the
-// file or a folder above it.
+// mayContain reports whether the walk could not read the file at path or a folder above it. The file may then exist.
 func (u unreadPaths) mayContain(path string) bool {
 	if len(u) == 0 {
 		return false

@@ -233,7 +233,7 @@ func skipTwice(path string) catalog.Skip {
 		Detail: "leads to a folder that is indexed under another path"}
 }
 
-// mayHold adds paths to the list unread, unless err means that they do not exist.
+// mayHold adds paths that could not be read to the list unread, unless err says that they do not exist.
 func (w *Walk) mayHold(err error, paths ...string) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		w.unread = append(w.unread, paths...)

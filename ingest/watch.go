@@ -198,7 +198,7 @@ func (f *watchFindings) add(path string, isDir bool) {
 }
 
 // The caller must call end after a walk. end returns why the system does not report some events, or "" if it reports
-// all. whole says that the walk did not fail. A failed walk changes the reason only if it found a fault itself.
+// all. whole says that the walk did not fail. A failed walk keeps the earlier reason, unless it found a new one.
 func (f *watchFindings) end(whole bool) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -95,8 +95,8 @@ func facets(ctx context.Context, f store.Faceter, req store.Request, columns []s
 	return out, nil
 }
 
-// asWritten returns facet, the counts of a property's plain values, with numbers and dates as documents write them.
-// written has the counts of unusual spellings, such as 12.10 for the value 12.1.
+// asWritten returns the counts in facet, with numbers and dates in the spelling of the documents. facet counts a
+// property's values in their usual spelling. written counts the unusual spellings, such as 12.10 for 12.1.
 func asWritten(facet, written store.Facet) store.Facet {
 	if len(written.Values) == 0 {
 		return facet

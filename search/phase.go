@@ -184,7 +184,7 @@ func textRequest(b *profile.TextBranch, words sheaf.TextQuery) *store.TextReques
 	return req
 }
 
-// retrieve runs the requests of an outcome. Hits by vector must match the condition: see required.
+// retrieve runs the requests of an outcome. Hits by vector must match the condition that [required] returns.
 func (o *outcome) retrieve(ctx context.Context, st store.Backend, condition sheaf.TextQuery) {
 	start := clock()
 	req := o.request

@@ -49,7 +49,7 @@ type Scanned struct {
 	Facts   rank.Facts
 	// Text returns the indexed text of a chunk.
 	Text func(id sheaf.ID) (string, error)
-	// Catalog returns a catalog of the named candidates. Without names, it has all candidates.
+	// Catalog returns a catalog of the candidates in docs, or of all candidates if docs is empty.
 	Catalog func(docs ...sheaf.ID) (*catalog.View, error)
 	ScanCounts
 	// Notes and Warnings are for the result of the search. Took has the duration of each step.

@@ -283,7 +283,7 @@ func IDF(df, chunks int) float64 {
 
 // ideals returns the score of a perfect hit in each branch by words, and 0 for other branches. A perfect hit has every
 // term of the query often, in one field of weight 1. Its score is the sum of the terms' idf. If the branch's best score
-// is larger, or the store cannot count, it is that best score.
+// is larger, or the store cannot count, ideals returns the best score instead.
 func (r *run) ideals(ctx context.Context, outcomes []outcome) ([]float64, error) {
 	out := make([]float64, len(outcomes))
 	for i := range outcomes {

@@ -93,8 +93,8 @@ type copyJSON struct {
 	TookMS    float64 `json:"took_ms"`         // the time of the copy, in milliseconds
 }
 
-// withStore returns a copy of the app with other settings: another store, exact counting of words, and a refresh before
-// each command. flag is the name of the flag with this store, for errors.
+// withStore returns a copy of the app. Its settings name another store, count words exactly, and refresh the index.
+// flag is the name of the flag with this store, for errors.
 func (a *app) withStore(flag, store string) *app {
 	b, c := *a, *a.config
 	c.Store.URL, c.Refresh, c.BM25 = store, true, config.BM25Exact

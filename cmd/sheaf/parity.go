@@ -157,8 +157,8 @@ var alikeTexts = map[string]string{
 	config.BM25Weaviate: "the engine's idf counts all chunks, as Weaviate's; exact: the chunks that have the field",
 }
 
-// askStore sends all queries to the store at address, one of stores. If address means the engine, askStore sends each
-// query several times: with exact counting, and with the way in which each other store counts words.
+// askStore sends all queries to the store at address, one of stores. It sends each query to the engine several times.
+// The engine first counts words exactly, and then as each other store does.
 func (a *app) askStore(cmd *cobra.Command, address string, stores, queries []string,
 	q collection.SearchRequest) (*parity.Store, error) {
 	out := &parity.Store{Kind: kindOf(address), Approximate: strings.Contains(address, "hnsw="),

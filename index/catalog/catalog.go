@@ -368,8 +368,9 @@ func (c *Catalog) newer() (bool, error) {
 	return !none && generation != c.current.Generation(), nil
 }
 
-// Follow does what Reload does, and is safe for concurrent use, even while this process changes the catalog. If there
-// is a newer generation, Follow first waits until a running Update of this Catalog has ended.
+// Follow loads the newest generation, as Reload does. Unlike Reload, it is safe for concurrent use, even while this
+// process changes the catalog. If there is a newer generation, Follow first waits until a running Update of this
+// Catalog has ended.
 func (c *Catalog) Follow() error {
 	newer, err := c.newer()
 	if err != nil || !newer {

@@ -236,8 +236,8 @@ func (v *View) BacklinksAmong(among Among, doc sheaf.ID) (found []sheaf.ID) {
 	return found
 }
 
-// sources returns a map that has true for each document that links to doc. It may have false for other documents.
-// aliases says that doc has aliases.
+// sources returns true for each document that links to doc, and may return false for others. aliases says that doc has
+// aliases.
 func (v *View) sources(among Among, doc sheaf.ID, aliases bool) map[sheaf.ID]bool {
 	tree, file := doc.Tree(), doc.Path()
 	plain, _ := cutMarkdown(fold.Text(file))

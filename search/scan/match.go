@@ -19,8 +19,8 @@ import (
 	"sheaf/text/chunk"
 )
 
-// match is a file that has needles (texts to search for). Bit i of path or content is set if needle i occurs there.
-// worth is the sum of the needles' rarities.
+// match is a file with needles (texts to search for). Bit i of path or content is set if needle i is there. worth sums
+// up their rarities.
 type match struct {
 	file          int
 	path, content uint64

@@ -47,7 +47,7 @@ type Scanner struct {
 	o Options
 	// cache has the files that were cut and used last. The key is the chunker and the path.
 	cache lru.Cache[string, *loadedFile]
-	// commentless returns a scanner of the same folder that hides comments, always the same.
+	// commentless returns a scanner of the same folder that hides comments. Each call returns the same scanner.
 	commentless func() *Scanner
 }
 

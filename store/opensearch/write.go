@@ -212,7 +212,7 @@ func (b *bulk) end(err error) error {
 	return err
 }
 
-// escapedIDs returns IDs in the form of the index. It omits too long IDs, which a server may refuse.
+// escapedIDs returns IDs, escaped as in the index. It omits too long IDs, which a server may refuse.
 func escapedIDs(ids []sheaf.ID) []string {
 	out := make([]string, 0, len(ids))
 	for _, id := range ids {

@@ -180,9 +180,9 @@ const (
 	leastBar = 5
 )
 
-// progressLine returns the line to show. The bar gets the space in width columns that the label and the numbers leave
-// free. done and total count units; a total of 0 means unknown. earlier counts the units that earlier work did; done
-// includes them. elapsed is the time for the other units.
+// progressLine returns the line to show. The bar gets the part of width columns that the label and the numbers leave.
+// done and total count units; a total of 0 means unknown. earlier counts the units that earlier work did; done includes
+// them. elapsed is the time for the other units.
 func progressLine(label, unit string, earlier, done, total int, bytes int64, elapsed time.Duration, width int) string {
 	var b strings.Builder
 	if total > 0 {

@@ -235,8 +235,8 @@ func MayWrite(tenant string, settings catalog.Settings) error {
 	return nil
 }
 
-// mayPutIn checks that a key may write a document of these sets. A key with sets refuses a document that has no set, or
-// a set that the key lacks.
+// mayPutIn checks that a key may write a document of these sets. If the key has sets, the document must have a set, and
+// no set that the key lacks.
 func mayPutIn(grant *access.Grant, sets []string) error {
 	outside := func(set string) bool { return !slices.Contains(grant.Sets, set) }
 	if len(grant.Sets) > 0 && (len(sets) == 0 || slices.ContainsFunc(sets, outside)) {

@@ -329,7 +329,7 @@ func listable(dir string) error {
 }
 
 // tell prints the warnings of a refresh. If documents changed and x is not quiet, tell also prints what was indexed.
-// After less than a second, it prints this only if fresh is true. fresh says that the refresh filled an empty index.
+// After a short refresh, it prints this only if fresh is true. fresh says that the refresh filled an empty index.
 func (x *Index) tell(report *ingest.Report, fresh bool) {
 	if report.EmbedError != "" {
 		x.Warn("vectors are missing for %s: %s", wording.Plural(report.Pending, "document", "documents"), report.EmbedError)

@@ -149,7 +149,7 @@ const (
 type Statistics uint8
 
 const (
-	// StatisticsCorpus means all chunks of the index. If Request.Among is set, it means the chunks that Among selects.
+	// StatisticsCorpus means all chunks of the index. If TextRequest.Among is set, it means the chunks that Among selects.
 	StatisticsCorpus Statistics = iota
 	// StatisticsCandidates means the chunks that pass Filter and Within.
 	StatisticsCandidates

@@ -155,8 +155,8 @@ func (s *session) addKey(ctx context.Context, keys *access.Keys, g access.Grant)
 	return nil
 }
 
-// noteUnmatched prints a note for each name in the access list of g that no document has. It also prints the notes of a
-// search with the filter of g that finds nothing.
+// noteUnmatched prints a note for each name in the access list of g that no document has. It also searches with the
+// filter of g, and prints the notes of this search if it finds nothing.
 func (s *session) noteUnmatched(ctx context.Context, g access.Grant) {
 	if s.View.Docs() == 0 {
 		return // later documents may have them

@@ -109,7 +109,7 @@ func Judge(a *Answers, c *search.Calibration) Quality {
 	return judge(a, func(int) *search.Calibration { return c })
 }
 
-// judge works like Judge, but the function calibration returns another calibration for each question.
+// judge works like Judge, with the calibration that the function calibration returns for a question.
 func judge(a *Answers, calibration func(question int) *search.Calibration) Quality {
 	q := Quality{}
 	var first, all []float64

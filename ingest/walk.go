@@ -312,6 +312,11 @@ func (w *walker) read(dir folder, out *Walk) (folders []folder) {
 				continue
 			}
 		}
+		real := catalog.Offloaded(name)
+		cloud := real != "" && !mode.IsDir() && w.document(dir.path+real, real) && !listed(entries, real)
+		if cloud { // rules such as *.icloud keep the placeholder out of a repository, not the document
+			path, name, shown = dir.path+real, real, dir.path+real
+		}
 		if f, r := w.ignoredBy(dir.ignores, path, name, mode.IsDir()); r != nil {
 			out.ignored++
 			w.byRule(out, shown, ReasonIgnored, f, r)
@@ -325,11 +330,9 @@ func (w *walker) read(dir folder, out *Walk) (folders []folder) {
 			}
 			continue
 		}
-		if real := catalog.Offloaded(name); real != "" && w.document(dir.path+real, real) && !listed(entries, real) {
-			if _, r := w.ignoredBy(dir.ignores, dir.path+real, real, false); r == nil {
-				skip(dir.path+real, ReasonCloud, "a cloud drive keeps it; open it once to get it back")
-				out.unread = append(out.unread, dir.path+real)
-			}
+		if cloud {
+			skip(path, ReasonCloud, "a cloud drive keeps it; open it once to get it back")
+			out.unread = append(out.unread, path)
 			continue
 		}
 		w.file(full, e, info, path, mode, out, skip)

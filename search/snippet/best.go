@@ -23,7 +23,10 @@ func (h *Highlighter) Best(content []byte, spans []sheaf.Span, ownSpans, width i
 		if span.End > len(content) || span.Start > span.End {
 			continue
 		}
-		s := h.Snippet(stringOf(content[span.Start:span.End]), width)
+		var f fence
+		line := lineWith(content, span.Start).Start
+		f.read(stringOf(content[max(0, line-scanBytes):line]))
+		s := h.within(f, stringOf(content[span.Start:span.End]), width)
 		s.At += span.Start
 		s = h.underHeading(s, content)
 		if cut && s.shows(s.weights) <= best.shows(s.weights)*(1+1e-9) {

@@ -101,6 +101,14 @@ func TestSnippetOfOwnText(t *testing.T) {
 	}
 }
 
+// TestSnippetAfterCode checks that the line that closes code, at the beginning of a passage, opens no code.
+func TestSnippetAfterCode(t *testing.T) {
+	const code, after = "```\nnaive\n", "```\n\n> the heron\n\n| a | b |\n"
+	h := highlighter(t, sheaf.Match{Text: "heron"})
+	s := h.Best([]byte(code+after), []sheaf.Span{{Start: len(code), End: len(code + after)}}, 1, snippet.Width)
+	check.Equal(t, s.Text, "the heron a b", "snippet")
+}
+
 // TestHeadingRowOfTable checks that a row of a table is shown under the heading row of the table.
 func TestHeadingRowOfTable(t *testing.T) {
 	rows := ""

@@ -52,8 +52,9 @@ type openConstructs struct {
 
 func (c *cleaner) run() {
 	begin := lineBegin(c.text, c.pos, c.pos)
-	c.open.fence = fenceAt(c.text, begin)
-	if begin == c.pos {
+	c.open.fence.read(c.text[max(0, begin-scanBytes):begin])
+	if strings.Trim(c.text[begin:c.pos], " \t>#|-*+[xX]") == "" { // also within the marks of a line
+		c.pos = begin
 		c.lineStart()
 	} else if c.open.fence.next(firstLine(c.text[begin:])); c.open.fence.mark == "" {
 		c.open.code = codeSpanEnd(c.text, c.pos)
@@ -96,7 +97,7 @@ func (c *cleaner) show(r rune) {
 // plainBytes has the bytes of characters that take one column and are neither marks nor spaces.
 var plainBytes = func() (plain [256]bool) {
 	for c := '!'; c <= '~'; c++ {
-		plain[c] = !strings.ContainsRune("`*![]|<&{=%^", c)
+		plain[c] = !strings.ContainsRune("`*![]|<&{=%^\\", c)
 	}
 	return plain
 }()
@@ -476,6 +477,8 @@ func (c *cleaner) mark() bool {
 		case strings.HasPrefix(rest, "]("):
 			return c.skip(linkTarget(rest))
 		}
+	case '\\':
+		return strings.HasPrefix(rest, `\|`) && c.skip(1) // a bar in a table
 	case '|':
 		if c.skip(1) {
 			c.line.space = true
@@ -512,13 +515,17 @@ func (c *cleaner) targetAhead(rest string) bool {
 	return slices.ContainsFunc(c.matches, func(m match) bool { return m.start < to && m.end > from })
 }
 
-// picture drops a picture without an address, as in "![text]()", and reports whether it did. Embedded pictures have no
-// address here, because the indexed text omits their data. rest begins with the picture's sign.
+// picture drops a picture without an address, as in "![text]()", or without a text, as in "![][label]". It reports
+// whether it did. Embedded pictures have no address here, because the indexed text omits their data. rest begins with
+// the picture's sign.
 func (c *cleaner) picture(rest string) bool {
 	rest = rest[:min(len(rest), linkReach)]
 	end := strings.IndexByte(rest, ']')
 	if end < 0 {
 		return false
+	}
+	if strings.HasPrefix(rest, "![][") {
+		return c.skip(end + labelLength(rest[end:]))
 	}
 	for _, empty := range []string{"]()", "](<>)"} {
 		if strings.HasPrefix(rest[end:], empty) {
@@ -541,9 +548,10 @@ func headingAttributes(text string, i int) int {
 // linkReach is the largest number of bytes that are searched for the end of a link.
 const linkReach = 512
 
-// linkTextEnd returns where "](" ends the text of the link at the beginning of rest. If the text does not end nearby,
-// it returns 0. The text may contain pictures and line breaks, but not a paragraph break.
+// linkTextEnd returns where "](" ends the text of the link at the beginning of rest. If the text or the target does not
+// end nearby, it returns 0. The text may contain pictures and line breaks, but not a paragraph break.
 func linkTextEnd(rest string) int {
+	all := rest
 	rest = rest[:min(len(rest), linkReach)]
 	depth := 0
 	for i := 0; i < len(rest); i++ {
@@ -556,7 +564,7 @@ func linkTextEnd(rest string) int {
 			if depth--; depth > 0 {
 				continue
 			}
-			if strings.HasPrefix(rest[i:], "](") && !endsParagraph(rest[:i]) {
+			if strings.HasPrefix(rest[i:], "](") && linkTarget(all[i:]) > 0 && !endsParagraph(rest[:i]) {
 				return i
 			}
 			return 0
@@ -588,8 +596,11 @@ func linkTarget(rest string) int {
 			if depth--; depth == 0 {
 				return i + 1
 			}
-		case '\n', '\r':
-			return 0
+		case '\n', '\r': // only before and in a title
+			title := strings.TrimLeft(rest[i:], " \t\r\n>")
+			if endsParagraph(rest[:i+1]) || !strings.ContainsAny(rest[:i], `"'`) && strings.IndexAny(title, `"')`) != 0 {
+				return 0
+			}
 		}
 	}
 	return 0

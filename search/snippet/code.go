@@ -123,12 +123,11 @@ func (f *fence) open(line string) {
 	}
 }
 
-// fenceStep is how many bytes fenceAt searches at once. It limits the work for a text with many fences of one kind.
+// fenceStep is how many bytes read searches at once. It limits the work for a text with many fences of one kind.
 const fenceStep = 4 << 10
 
-// fenceAt returns the state of fenced code at byte i, the beginning of a line. It reads at most scanBytes before i.
-func fenceAt(text string, i int) (f fence) {
-	text = text[max(0, i-scanBytes):i]
+// read reads text, which begins and ends at the beginning of a line.
+func (f *fence) read(text string) {
 	for text != "" {
 		if f.mark == "" { // skip lines without a fence
 			near := text[:min(len(text), fenceStep)]
@@ -141,7 +140,6 @@ func fenceAt(text string, i int) (f fence) {
 		text = text[len(line):]
 		text = text[min(lineEnd(text), len(text)):]
 	}
-	return f
 }
 
 // lineEnd returns the length of the line ending at the beginning of text. There must be a line ending.

@@ -62,18 +62,21 @@ type match struct {
 // than frequent words, and words close together more than words far apart. If two parts are equally good, the first
 // wins. Without a match, Snippet returns the start of the text. The caller removes frontmatter and headings. The work
 // is limited for texts of any length.
-func (h *Highlighter) Snippet(text string, width int) Snippet {
+func (h *Highlighter) Snippet(text string, width int) Snippet { return h.within(fence{}, text, width) }
+
+// within returns the snippet of a text that begins in this state of fenced code.
+func (h *Highlighter) within(f fence, text string, width int) Snippet {
 	left := chunk.WithoutPayloads(text)
-	s := h.cut(left.Text, max(width, leastWidth))
+	s := h.cut(f, left.Text, max(width, leastWidth))
 	s.At = left.At(s.At)
 	return s
 }
 
-func (h *Highlighter) cut(text string, width int) Snippet {
+func (h *Highlighter) cut(f fence, text string, width int) Snippet {
 	matches := h.find(text, width)
 	weights := h.weigh(matches)
 	if len(matches) == 0 {
-		s := h.clip(text, skipSpace(text), 0, nil, nil, width)
+		s := h.clip(f, text, skipSpace(text), 0, nil, nil, width)
 		s.weights = weights
 		return s
 	}
@@ -98,7 +101,7 @@ func (h *Highlighter) cut(text string, width int) Snippet {
 			start = end // show no second half of a link or tag
 		}
 	}
-	s := h.clip(text, start, begin, matches, weights, width)
+	s := h.clip(f, text, start, begin, matches, weights, width)
 	s.phrase, s.weights = h.holdsPhrase(shown), weights
 	return s
 }

@@ -47,6 +47,15 @@ func TestSnippet(t *testing.T) {
 		want  string
 	}{
 		{"whole text", sheaf.Match{Text: "undo commit"}, "How to undo a commit.\n", "How to <undo> a <commit>."},
+		{"picture with a title over two lines", sheaf.Match{Text: "heron"}, "![a\nb](p.png\n\"over\nlines\") heron.",
+			"a b <heron>."},
+		{"text in brackets over two lines", sheaf.Match{Text: "heron"}, "a [b](in a\nhurry) heron.",
+			"a [b](in a hurry) <heron>."},
+		{"picture without text", sheaf.Match{Text: "heron"}, "- ![][img]\n- heron", "<heron>"},
+		{"picture in a table", sheaf.Match{Text: "heron"}, "| ![[a.png\\|300]] | heron |", "a.png 300 <heron>"},
+		{"first task", sheaf.Match{Text: "alpha050"}, strings.Repeat("  - [ ] Setting alpha04 waits\n", 60) +
+			"  - [ ] Setting alpha050 waits\n",
+			"…" + strings.Repeat("☐ Setting <alpha>04 waits ", 5) + "☐ Setting <alpha050> waits"},
 		{"stems", sheaf.Match{Text: "commit"}, "All commits.", "All <commits>."},
 		{"function words are not marked", sheaf.Match{Text: "to undo the commit"}, "How to undo the commit.",
 			"How to <undo> the <commit>."},

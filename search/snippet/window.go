@@ -101,8 +101,9 @@ func skipSpace(text string) int {
 
 // clip makes the snippet that begins at byte start of text: it cleans text until width columns are full. It maps the
 // matches to the output. Snippet.At is the position of the rarest match at byte begin or later.
-func (h *Highlighter) clip(text string, start, begin int, matches []match, weights []float64, width int) Snippet {
-	c := cleaner{text: text, pos: start, matches: matches, line: line{width: width},
+func (h *Highlighter) clip(f fence, text string, start, begin int, matches []match, weights []float64,
+	width int) Snippet {
+	c := cleaner{text: text, pos: start, matches: matches, line: line{width: width}, open: openConstructs{fence: f},
 		marked: markedMatches{weights: weights, begin: begin, rarest: begin}}
 	cut := strings.TrimSpace(text[max(0, start-4*width):start]) != ""
 	if cut && start > 0 && text[start-1] != '\n' {
@@ -138,5 +139,5 @@ const ellipsis = "…"
 // Plain returns the beginning of a Markdown text as a reader sees it, about width columns wide.
 func Plain(text string, width int) string {
 	h := &Highlighter{}
-	return h.clip(text, skipSpace(text), 0, nil, nil, width).Text
+	return h.clip(fence{}, text, skipSpace(text), 0, nil, nil, width).Text
 }

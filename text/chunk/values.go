@@ -221,7 +221,7 @@ func documentDate(v sheaf.Value) (time.Time, bool) {
 // as 1/5/2024, see parseSlashed.
 var dayLayouts = [...]string{
 	"2006/1/2", "2006.1.2", "2.1.2006", "2 Jan 2006", "2.Jan 2006", "Jan 2 2006", "2-Jan-2006", "2006-Jan-2",
-	"2006 Jan 2", "2006-1", "Jan 2006",
+	"2006 Jan 2", "2006-1", "Jan 2006", "2006/Jan/2", "2006/1-Jan/2", "2006/1 Jan/2", "2006/2006-1/2",
 }
 
 // dateOf returns the date in a value. A text may be a date in many forms, or a link to a day's note, as in
@@ -378,12 +378,22 @@ var dateWords = sync.OnceValue(func() map[string]string {
 })
 
 // dateInPath returns the date in the path of a file, or false. The date is one of these:
-//   - a date within the file's name: see dateInName;
-//   - the whole name in any form of a date, as in Mar 7th, 2024.md;
+//   - a date within the file's name: see dateInName and dayInName;
+//   - the whole name in any form of a date, as in 2024-03.md;
 //   - two folders and the name, as in 2024/03/07.md.
 func dateInPath(p string) (time.Time, bool) {
-	if t, ok := dateInName(path.Base(p)); ok {
+	p = norm.NFKC.String(p)
+	if !hasYear(p) { // true for most files
+		return time.Time{}, false
+	}
+	name := path.Base(p)
+	if t, ok := dateInName(plainSigns.Replace(name)); ok {
 		return t, true
+	}
+	for _, day := range dayInName().FindAllString(strings.ReplaceAll(name, "_", "-"), 4) {
+		if t, ok := dateOf(sheaf.TextValue(day)); ok && isUsual(t.Year()) {
+			return t, true
+		}
 	}
 	parts := strings.Split(strings.TrimSuffix(p, path.Ext(p)), "/")
 	for n := 1; n <= min(3, len(parts)); n += 2 {
@@ -394,6 +404,10 @@ func dateInPath(p string) (time.Time, bool) {
 	}
 	return time.Time{}, false
 }
+
+// dayInName matches what may be a day in a file's name: 25-11-2018, 2018年1月5日, 25 November 2018 or Nov 25th, 2018.
+var dayInName = pattern.Lazy(`\b\d\d?-\d\d?-\d{4}\b|\d{4}年\d\d?月\d\d?日|` +
+	`\b\d\d?(\.|st|nd|rd|th)?[- ]\p{L}{3,}\.?,?[- ]\d{4}\b|\p{L}{3,}\.?[- ]\d\d?(st|nd|rd|th)?,?[- ]\d{4}\b`)
 
 // dateInName returns the first date in a file's name. The date has the form 2024-05-31, 2024_05_31, 2024.05.31,
 // 31.05.2024 or 20240531, without another digit beside it. Hours, minutes and seconds may follow, as in

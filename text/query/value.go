@@ -1,6 +1,7 @@
 package query
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -245,6 +246,12 @@ func (p *parser) property(name string, t token) part {
 			for _, s := range cases(stem) {
 				any = append(any, sheaf.HasPrefix{Column: sheaf.WrittenColumn(name), Prefix: s})
 			}
+			if begin := numbersThatBegin(column, stem); len(begin) > 0 {
+				any = append(any, usualNumber(name, begin))
+			}
+			if from, to, isDate := dates(strings.TrimRight(stem, "-/"), p.o.Now); isDate {
+				any = append(any, dated(column, "", from, to))
+			}
 		}
 		return part{filter: oneOrAny(any), strict: true}
 	}
@@ -291,7 +298,31 @@ func writtenSo(name, value string, size float64) sheaf.Filter {
 		return written
 	}
 	usual := sheaf.In{Column: sheaf.PropertyColumn(name), Values: []sheaf.Value{sheaf.NumberValue(size)}}
-	return sheaf.Or{written, sheaf.And{usual, sheaf.Not{Filter: sheaf.Exists{Column: written.Column}}}}
+	return sheaf.Or{written, usualNumber(name, usual)}
+}
+
+// usualNumber returns a filter for f and documents that write all numbers of the property in the usual way.
+func usualNumber(name string, f sheaf.Filter) sheaf.Filter {
+	return sheaf.And{f, sheaf.Not{Filter: sheaf.Exists{Column: sheaf.WrittenColumn(name)}}}
+}
+
+// numbersThatBegin returns the filters for numbers that begin with these digits when they are written in the usual way.
+// The digits 12 begin 12, 12.5, 120 and 1299.
+func numbersThatBegin(column, digits string) (any sheaf.Or) {
+	whole, fraction, point := strings.Cut(digits, ".")
+	first, err := strconv.ParseUint(whole+fraction, 10, 50)
+	if err != nil || whole == "" || whole[0] == '0' && whole != "0" || point && fraction == "" {
+		return nil
+	}
+	unit := math.Pow10(len(fraction))
+	for scale := 1.0; float64(first)*scale < 1<<53; scale *= 10 {
+		from, to := float64(first)/unit*scale, float64(first+1)/unit*scale
+		any = append(any, sheaf.Range{Column: column, Min: sheaf.NumberValue(from), Max: sheaf.NumberValue(to), MaxOpen: true})
+		if point || first == 0 {
+			break
+		}
+	}
+	return any
 }
 
 // cases returns s unchanged, in small letters and in capitals, without duplicates. The x of 0xFF stays small.
@@ -343,6 +374,9 @@ func (p *parser) date(t token) part {
 		op = ">="
 	default:
 		op, value = comparison(t.text)
+		if t.kind != tokenPhrase {
+			value = strings.TrimSuffix(value, "*")
+		}
 	}
 	from, to, ok := dates(value, p.o.Now)
 	if !ok || !slices.Contains([]string{"", "=", ">", ">=", "<", "<="}, op) {

@@ -507,6 +507,9 @@ func (p *parser) fieldName(name string) (string, bool) {
 	if p.isProperty(low) {
 		return "prop." + low, true
 	}
+	if spaced := strings.ReplaceAll(low, "-", " "); spaced != low && p.isProperty(spaced) { // as Dataview writes it
+		return "prop." + spaced, true
+	}
 	if low == "content" {
 		return "body", true
 	}

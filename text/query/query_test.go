@@ -95,6 +95,7 @@ func TestParse(t *testing.T) {
 		{`[status:draft]-[rating:3] x`, `any of "[status:draft]-[rating:3] x"`, ""},
 		{`[status:draft]s`, `any of "[status:draft]s"`, ""},
 		{`x ([status:draft][rating:>3])`, `any of "x", where (prop.status is draft and (prop.rating is after 3))`, ""},
+		{`next-step:"call Ann"`, `everything, where prop.next step is call ann`, ""},
 		{`[status:"In Review"] ["status":"dra*"]`, `everything, where (prop.status is in review and prop.status is dra*)`,
 			""},
 		{`[status: in review ] x`, `any of "x", where prop.status is in review`, ""},

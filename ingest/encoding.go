@@ -43,7 +43,11 @@ func decode(content []byte) (text []byte, note string, ok bool) {
 	apart := 2*faults.invalid <= 5*faults.runs
 	whole := faults.wide <= faults.invalid
 	if whole {
-		if text, name := decodeLegacy(content, faults.first, apart); name != "" {
+		text, name := decodeLegacy(content, faults.first, apart)
+		if name == "" && !apart { // a short text with words such as żółć
+			text, name = decodeLegacy(content, faults.first, true)
+		}
+		if name != "" {
 			return text, keptAs(name), true
 		}
 	}
@@ -287,7 +291,7 @@ var languages = [...]struct {
 	{"áéíóöőúüű" + marks, leastLatin, central},            // Hungarian
 	{"ăâîşţ" + marks, leastLatin, central},                // Romanian
 	{"čćđšž" + marks, leastLatin, central},                // Croatian, Slovene
-	{"çğıöşüâî" + marks, leastLatin, turkish},             // Turkish
+	{"çğıiöşüâî" + marks, leastLatin, turkish},            // Turkish; the small letter of İ is i
 	{"āčēģīķļņšūžąęėįųõäöü" + marks, leastLatin, baltic},  // Baltic languages
 	// Cyrillic is before Hebrew and Greek, and wins when they fit equally well.
 	{"оеаинтсрвлкмдпуязьіч", leastLetters, cyrillic},

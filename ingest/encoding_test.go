@@ -44,6 +44,8 @@ func TestTextThatIsNotUTF8(t *testing.T) {
 		"ISO-8859-2, Polish":    {charmap.ISO8859_2, polish},
 		"code page 852, Polish": {charmap.CodePage852, polish},
 		"Windows-1250, Czech":   {charmap.Windows1250, czech},
+		"ISO-8859-2, pangram":   {charmap.ISO8859_2, "# Zażółć\n\nZażółć gęślą jaźń, klucz do biura.\n"},
+		"Windows-1254, İ":       {charmap.Windows1254, "# Tr\n\nİstanbul ışığı değişti güneş\n"},
 		"ISO-8859-2, Czech":     {charmap.ISO8859_2, czech},
 		"Windows-1250, Hungarian": {charmap.Windows1250, "# Jegyzet\n\nÁrvíztűrő tükörfúrógép, és őszi eső hullik " +
 			"a földre.\n"},

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -113,7 +112,10 @@ func (s *session) printDocuments(documents []documentJSON, long, null bool) erro
 		case !long:
 			fmt.Fprintln(s.stdout, wording.Clean(d.Path))
 		default:
-			date := strings.TrimSuffix(d.Modified, "Z")
+			date := d.Modified
+			if t, err := time.Parse(time.RFC3339, date); err == nil {
+				date = t.Local().Format("2006-01-02T15:04:05") // as the filter date: reads it
+			}
 			if date == "" && noFile {
 				date = "given without a file"
 			}

@@ -112,7 +112,7 @@ func newEmbedder(ctx context.Context, c *config.Config, dims int, p collection.P
 		return nil, nil
 	case !o.Remote():
 		return newBuiltIn()
-	case o.Model == "":
+	case strings.TrimSpace(o.Model) == "":
 		return nil, withHint(setIn(c, "embedder.url",
 			sheaf.Invalidf("embedder.url is %s, and embedder.model is not set", o.URL)), "name the model: sheaf config set "+
 			"embedder.model NAME")

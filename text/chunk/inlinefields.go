@@ -150,10 +150,7 @@ func (r *fieldReader) line(run textRun) {
 	if !strings.Contains(text, "::") {
 		return
 	}
-	if name, value, ok := cutField(text, true); ok {
-		r.addAll(base, name, value)
-		return
-	}
+	whole, rest, isField := cutField(text, true)
 	code := inline{text: text}
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
@@ -173,9 +170,13 @@ func (r *fieldReader) line(run textRun) {
 			}
 			if name, value, ok := cutField(inside[:end], false); ok {
 				r.addAll(base+i, name, value)
+				rest = strings.Replace(rest, text[i:i+1+end+1], "", 1)
 				i += 1 + end
 			}
 		}
+	}
+	if isField {
+		r.addAll(base, whole, strings.TrimSpace(rest))
 	}
 }
 
@@ -289,7 +290,7 @@ func task(text string) (state, rest string) {
 func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
 
 // dueDate matches the day on which a task is due, with the sign before it. It leaves out fields in brackets.
-var dueDate = pattern.Lazy(`(?:DEADLINE: <|[📅📆🗓]|@due\(|\b[Dd]ue: ?|[^[(\w][Dd]ue:: ?)` +
+var dueDate = pattern.Lazy(`(?:DEADLINE: <|[📅📆🗓]|@(?:due\(|\{|\[\[)|\(@|\b[Dd]ue: ?|[^[(\w][Dd]ue:: ?)` +
 	`[ *\x{a0}\x{200b}\x{fe0f}]*(?:\[\[)?([\d-]+)`)
 
 // dueDay returns the due day in a line of a task, as in 📅 2026-03-01 or DEADLINE: <2026-03-01 Sun>. more says that the

@@ -20,6 +20,7 @@ type ignoreRule struct {
 	text     string // the line
 	pattern  string
 	ending   string // the plain characters at the end of the pattern: every match ends with them
+	plain    string // plain characters that every match contains
 	negated  bool
 	dirOnly  bool
 	anchored bool           // matched against the path below the file's folder, instead of the name
@@ -69,6 +70,12 @@ func parseIgnore(base, name, content string) ignoreFile {
 		}
 		// A slash after stars may match nothing, so it is not in the ending.
 		r.ending = r.pattern[strings.LastIndexAny(r.pattern, `*?[]\/`)+1:]
+		head, _, _ := strings.Cut(r.pattern, "[")
+		for run := range strings.FieldsFuncSeq(head, func(c rune) bool { return strings.ContainsRune(`*?\/`, c) }) {
+			if len(run) > len(r.plain) {
+				r.plain = run
+			}
+		}
 		if strings.ContainsAny(r.pattern, special) {
 			r.matches = patternOf(r.pattern)
 		}
@@ -96,8 +103,10 @@ func (f *ignoreFile) verdict(path, name string, isDir bool) *ignoreRule {
 		if r.anchored {
 			subject = relative
 		}
-		if strings.HasSuffix(subject, r.ending) && (r.matches == nil && subject == r.pattern ||
-			r.matches != nil && r.matches.MatchString(subject)) {
+		if !strings.HasSuffix(subject, r.ending) || !strings.Contains(subject, r.plain) {
+			continue // without the slower pattern
+		}
+		if r.matches == nil && subject == r.pattern || r.matches != nil && r.matches.MatchString(subject) {
 			return r
 		}
 	}

@@ -405,6 +405,8 @@ func dates(s string, now time.Time) (from, to time.Time, ok bool) {
 		return today, today.AddDate(0, 0, 1), true
 	case "yesterday":
 		return today.AddDate(0, 0, -1), today, true
+	case "tomorrow":
+		return today.AddDate(0, 0, 1), today.AddDate(0, 0, 2), true
 	}
 	if len(s) >= 2 && len(s) <= 5 {
 		if n, err := strconv.Atoi(s[:len(s)-1]); err == nil && n >= 0 {

@@ -407,7 +407,9 @@ var readAs = map[int]string{
 	25: "91637d61dbb51af0", // reads months, dates as whole names of files, and signs before names of fields
 	// Finds YouTube in YouTube's, écran in l'écran in any language, and the property Title. These texts have none.
 	26: "91637d61dbb51af0",
-	27: "91637d61dbb51af0", // reads more dates in names of files and folders, and more due dates; these texts have none
+	// Reads more dates in names of files, more due dates, fields in fields, and l'infor-mation in any language. These
+	// texts have none.
+	27: "91637d61dbb51af0",
 }
 
 // TestParserVersion checks that the parsed texts have the digest of ingest.ParserVersion. If it fails because texts

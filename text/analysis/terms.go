@@ -107,7 +107,7 @@ func (a *Analyzer) compound(dst []Term, raw string) []Term {
 		}
 		start := from
 		if cut && broken.start < 0 {
-			if a.elide { // the l' of l'infor-mation does not belong to the broken word
+			if a.elide || isElided(raw[from:to]) { // the l' of l'infor-mation does not belong to the broken word
 				for i, r := range raw[from:to] {
 					if isApostrophe(r) {
 						start = from + i + utf8.RuneLen(r)

@@ -103,6 +103,7 @@ func TestTokens(t *testing.T) {
 		{"", "Größen-\nmaß", "0:grossen 0:grossenmass 1:mass 1:grossenmass"},
 		{"", "инфор-\nмация", "0:инфор 0:информация 1:мация 1:информация"},
 		{"", "in-\nfor-\nmation", "0:in 0:information 1:for 2:mation 2:information"},
+		{"", "l'infor-\nmation", "0:l'infor 0:l 1:infor 1:information 2:mation 2:information"},
 		{"", "self-infor-\nmation a", "0:self 1:infor 1:information 2:mation 2:information 3:a"},
 		{"fr", "l\u2019infor-\nmation d'auto-\nmobile", "0:l'infor 0:l 1:infor 1:inform (1:information) 2:mation 2:inform " +
 			"(2:information) 3:d'auto 3:d 4:auto 4:automobil (4:automobile) 5:mobil (5:mobile) 5:automobil (5:automobile)"},

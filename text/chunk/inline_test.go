@@ -168,7 +168,8 @@ func TestFields(t *testing.T) {
 				"due=2026-03-06 task.open=2026-03-06 task=open due=2026-03-07 task.open=2026-03-07 task=open " +
 				"due=2026-03-08 task.open=2026-03-08 task=open due=2026-03-09 task.open=2026-03-09 task=open " +
 				"due=2026-03-10 task.open=2026-03-10"},
-		{"due dates of other programs", "- [ ] a @{2026-03-01} @@{10:30}\n- [ ] b @[[2026-03-02]]\n- [ ] c (@2026-03-03 10:00)\n",
+		{"due dates of other programs", "- [ ] a @{2026-03-01} @@{10:30}\n- [ ] b @[[2026-03-02]]\n" +
+			"- [ ] c (@2026-03-03 10:00)\n",
 			"task=open due=2026-03-01 task.open=2026-03-01 task=open due=2026-03-02 task.open=2026-03-02 task=open " +
 				"due=2026-03-03 task.open=2026-03-03"},
 		{"fields in a field", "- owner:: Ann [due:: 2026-03-01] (cost:: 5)\n", "due=2026-03-01 cost=5 owner=Ann"},

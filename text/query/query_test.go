@@ -75,8 +75,8 @@ func TestParse(t *testing.T) {
 		{`prop.done:true`, `everything, where (prop.done is true or prop.done is true)`, ""},
 		{`after:2024-05 before:7d`, `everything, where (date is at least 2024-05-01 and date is before 2024-05-24)`, ""},
 		{`rating:<tomorrow`, "everything, where (prop.rating is before 2024-06-01)", ""},
-		{`date:2024* rating:2.5*`, "everything, where (date is from 2024-01-01 to before 2025-01-01 and (prop.rating begins " +
-			"with 2.5 or written.rating begins with 2.5 or ((prop.rating is from 2.5 to before 2.6) and not " +
+		{`date:2024* rating:2.5*`, "everything, where (date is from 2024-01-01 to before 2025-01-01 and (prop.rating " +
+			"begins with 2.5 or written.rating begins with 2.5 or ((prop.rating is from 2.5 to before 2.6) and not " +
 			"written.rating is given)))", ""},
 		{`on:yesterday x`, `any of "x", where date is from 2024-05-30 to before 2024-05-31`, ""},
 		{`authent* colour~ colr~2`, `words that begin with "authent" or words at most 2 letters from "colour" or words at ` +

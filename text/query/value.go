@@ -317,7 +317,8 @@ func numbersThatBegin(column, digits string) (any sheaf.Or) {
 	unit := math.Pow10(len(fraction))
 	for scale := 1.0; float64(first)*scale < 1<<53; scale *= 10 {
 		from, to := float64(first)/unit*scale, float64(first+1)/unit*scale
-		any = append(any, sheaf.Range{Column: column, Min: sheaf.NumberValue(from), Max: sheaf.NumberValue(to), MaxOpen: true})
+		any = append(any, sheaf.Range{Column: column, Min: sheaf.NumberValue(from), Max: sheaf.NumberValue(to),
+			MaxOpen: true})
 		if point || first == 0 {
 			break
 		}

@@ -81,8 +81,8 @@ func (x *Index) NewAnalyzer(ctx context.Context) (err error) {
 // from the configured model, these rules apply:
 //   - A built-in model replaces missing vectors, and vectors of an older built-in model. OpenEmbedder sets x.Outdated,
 //     and the caller remakes the index, which takes seconds.
-//   - For a remote model, and for older vectors on a server, remaking may take hours. OpenEmbedder only prints how to
-//     remake the index, so that a person decides.
+//   - For a remote model, and for a store on a server, remaking may take hours. OpenEmbedder only prints how to remake
+//     the index, so that a person decides.
 //   - With vectors of another remote model, OpenEmbedder returns an error for a remote model. For a built-in model,
 //     searches use only words.
 //   - If the model server does not answer during the first run, the index gets no vectors.
@@ -113,6 +113,8 @@ func (x *Index) OpenEmbedder(ctx context.Context) error {
 		x.Warn("the index was made with the model %s, which is not configured now: words alone are searched; to use what "+
 			"is configured: sheaf index --rebuild", made)
 	case e == nil:
+	case made == "" && !empty && x.Target != nil:
+		x.Warn("the index has no vectors: to search by meaning with %s: sheaf index --rebuild", e.Model())
 	case vectors && builtIn(e) && x.Target != nil && made != e.Model():
 		x.Embedder, err = builtInOf(made)
 		if x.Embedder == nil && err == nil {

@@ -43,7 +43,8 @@ func (a *app) exportCommand() *cobra.Command {
 		Long: `Writes the definitions that sheaf would make on a server for this folder, with its
 analyzer and the dimensions of its model: to the standard output, or for Vespa into a
 folder. It asks no server. sheaf uses a place that you make by hand with them as if
-it had made the place itself.`,
+it had made the place itself. Without --for, they are for the store in the settings
+if it is of that kind.`,
 		Example: `  sheaf export sql | psql notes
   sheaf export mapping --for 'opensearch://host/notes?k1=0.9&b=0.4'
   sheaf export vespa-app app --profile onyx-vespa && vespa deploy app`,
@@ -98,7 +99,12 @@ func (a *app) exportFor(cmd *cobra.Command, address string, kinds []string,
 	} else if err := s.NewAnalyzer(cmd.Context()); err != nil {
 		return err
 	}
-	target, err := storeurl.Parse(address, filepath.Base(location.Finder{}.Own(where.Root).Dir), storeurl.Secrets{})
+	name := filepath.Base(location.Finder{}.Own(where.Root).Dir)
+	if set, err := storeurl.Parse(c.Store.URL, name, storeurl.Secrets{}); err == nil &&
+		slices.Contains(kinds, set.Kind) && !cmd.Flags().Changed("for") {
+		address = c.Store.URL
+	}
+	target, err := storeurl.Parse(address, name, storeurl.Secrets{})
 	if err != nil {
 		return err
 	}

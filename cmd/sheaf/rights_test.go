@@ -341,4 +341,11 @@ func testRoles(t *testing.T) {
 	run("GRANT INSERT, UPDATE, DELETE, TRUNCATE ON ALL TABLES IN SCHEMA notes TO notes_reader; " +
 		"GRANT UPDATE ON ALL SEQUENCES IN SCHEMA notes TO notes_reader")
 	n.keepsAll(t)
+
+	as("writer")
+	t.Setenv("SHEAF_EMBEDDER_USE", "none")
+	sheaf("documents", "index", "--rebuild")
+	t.Setenv("SHEAF_EMBEDDER_USE", "auto")
+	t.Setenv("SHEAF_LANGUAGE", "de")
+	sheaf("a.md", "search", "apples") // a person decides when a store on a server is made again
 }

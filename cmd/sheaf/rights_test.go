@@ -185,7 +185,7 @@ func testGate(t *testing.T, server, kind, place string, rights []right, read, wr
 	}
 	needed := g.needed()
 	check.That(t, !slices.Contains(needed, create[0]), "commands that only read need the rights %v", needed)
-	g.grant(slices.Concat(read, create)...)
+	g.grant(slices.Concat(read, create, write[1:])...)
 	fails(write[0], "index")
 	out, err := n.try("status")
 	check.That(t, err == nil && strings.Contains(out, "1 new") && !strings.Contains(out, "model"),

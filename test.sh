@@ -90,8 +90,10 @@ stop_servers() {
 trap stop_servers EXIT
 
 # Tests write thousands of small files. In memory they need not wait for the disk.
-if [ -z "${TMPDIR:-}" ] && awk '/MemAvailable/ { enough = $2 >= 16e6 } END { exit !enough }' /proc/meminfo 2>/dev/null &&
-	[ "$(df -Pk /dev/shm | awk 'NR == 2 { print $4 }')" -ge 10000000 ] && ! mount | grep ' /dev/shm .*noexec' >/dev/null; then
+if [ -z "${TMPDIR:-}" ] &&
+	awk '/MemAvailable/ { enough = $2 >= 16e6 } END { exit !enough }' /proc/meminfo 2>/dev/null &&
+	[ "$(df -Pk /dev/shm | awk 'NR == 2 { print $4 }')" -ge 10000000 ] &&
+	! mount | grep ' /dev/shm .*noexec' >/dev/null; then
 	export TMPDIR=/dev/shm
 fi
 

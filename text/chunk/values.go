@@ -383,7 +383,7 @@ var dateWords = sync.OnceValue(func() map[string]string {
 //   - two folders and the name, as in 2024/03/07.md.
 func dateInPath(p string) (time.Time, bool) {
 	p = norm.NFKC.String(p)
-	if !hasYear(p) { // true for most files
+	if !hasYear(p) { // most paths have no year
 		return time.Time{}, false
 	}
 	name := path.Base(p)

@@ -279,8 +279,8 @@ func (g *group) loneFilter() sheaf.TextQuery {
 	return g.filterWords[0]
 }
 
-// words returns the query for all parts of the group except filters, or nil if there are none. In brackets, the plain
-// words (those without an operator) become several queries: see wholeWords. Elsewhere, they become one Match.
+// words returns the query for all parts of the group except filters. If all parts are filters, it returns nil. Plain
+// words have no operator. If inBrackets is true, wholeWords turns them into queries. Otherwise, they become one Match.
 func (g *group) words(inBrackets bool) sheaf.TextQuery {
 	should := g.should
 	switch plain := strings.Join(g.plain, " "); {

@@ -10,8 +10,8 @@ import "sheaf/internal/offheap"
 // the previous occurrence in the chunk. Two cases need a second number:
 //   - If the distance is at least the constant far, the first number has far in its place. The second number is the
 //     distance.
-//   - If a chunk begins, the first number is that of term noTerm with distance far. The second number is the ordinal of
-//     the chunk.
+//   - Each chunk begins with two numbers. The first number has the term noTerm and the distance far. The second number
+//     is the ordinal of the chunk.
 type occurrences struct {
 	pages   []offheap.List[uint32] // the last one is open
 	open    []uint32               // the numbers of the last page

@@ -45,14 +45,19 @@ of the profile were another.`,
 				return err
 			}
 			defer s.Close()
+			if whyNot != "" {
+				args = append(args, whyNot)
+			}
+			if len(args) == 2 || strings.Contains(args[0], ":") { // addresses and name:value may name any file
+				if err := s.readAll(cmd.Context(), o.set); err != nil {
+					return err
+				}
+			}
 			q, err := s.request(&o)
 			if err != nil {
 				return err
 			}
 			q.Text, q.Plain = args[0], true
-			if whyNot != "" {
-				args = append(args, whyNot)
-			}
 			switch {
 			case len(args) > 2:
 				return sheaf.Invalidf("give one address, or one to --why-not")
@@ -280,21 +285,9 @@ func (s *session) shortID(id sheaf.ID) string {
 
 func (s *session) whyNot(ctx context.Context, q collection.SearchRequest, o searchOptions, id string,
 	full bool) error {
-	p, parameters, err := s.profileOf(o.set)
+	p, _, err := s.profileOf(o.set)
 	if err != nil {
 		return err
-	}
-	if s.scanner != nil { // an address may name any file, not only a candidate
-		plan, err := p.Plan(q.Limit, parameters)
-		if err != nil {
-			return err
-		}
-		view, err := s.scanner.All(ctx, plan.Scan.ChunkChars)
-		if err != nil {
-			return err
-		}
-		s.View.Close()
-		s.View = view
 	}
 	t, err := s.resolve(ctx, id)
 	if err != nil {

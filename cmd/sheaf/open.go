@@ -205,6 +205,26 @@ func (a *app) openScan(ctx context.Context, folder string, set []string) (s *ses
 	return s, err
 }
 
+// readAll reads every file of a folder without an index. Then Catalog and View know all paths and properties. set has
+// the parameters of the profile. With an index, readAll does nothing.
+func (s *session) readAll(ctx context.Context, set []string) error {
+	if s.scanner == nil {
+		return nil
+	}
+	plan, err := s.plan(set)
+	if err != nil {
+		return err
+	}
+	all, err := s.scanner.All(ctx, plan.Scan.ChunkChars)
+	if err != nil {
+		return err
+	}
+	s.View.Close()
+	empty := s.Catalog
+	s.Catalog, s.View = all, all.View()
+	return empty.Close()
+}
+
 // reopenStep is the minimum time between two openings of the index.
 const reopenStep = time.Second
 

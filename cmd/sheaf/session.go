@@ -34,8 +34,8 @@ import (
 type session struct {
 	*app
 	*collection.Index
-	// scanner reads the folder's files if the profile needs no index; otherwise it is nil. With a scanner, Catalog is
-	// empty and Backend nil.
+	// scanner reads the folder's files if the profile needs no index; otherwise it is nil. With a scanner, Backend is
+	// nil, and Catalog is empty until readAll is called.
 	scanner  *scan.Scanner
 	files    int              // files that the last query read
 	expander *search.Expander // rewrites queries; nil if no chat model is set

@@ -172,8 +172,8 @@ func check(req *search.ScanRequest) error {
 }
 
 // All returns a catalog of every document of the folder, cut into sections of at most chunkChars characters. Callers
-// use it to look up the addresses of documents, and must close it.
-func (s *Scanner) All(ctx context.Context, chunkChars int) (*catalog.View, error) {
+// use it to look up addresses, paths and properties, and must close it.
+func (s *Scanner) All(ctx context.Context, chunkChars int) (*catalog.Catalog, error) {
 	files, skipped, err := ingest.Files(ctx, s.o.Root, s.o.Walk)
 	if err != nil {
 		return nil, fmt.Errorf("scan: %w", err)
@@ -200,5 +200,5 @@ func (s *Scanner) All(ctx context.Context, chunkChars int) (*catalog.View, error
 		}
 		n += len(batch)
 	}
-	return s.openView(docs, skipped)
+	return s.openCatalog(docs, skipped)
 }

@@ -145,6 +145,7 @@ func propertyColumns(of []sheaf.Property) (columns []store.Column) {
 		byName[name].needed = byName[name].needed || needed
 	}
 	for _, p := range of {
+		column, written := PropertyColumn(p.Name), sheaf.WrittenColumn(fold.Text(p.Name))
 		for _, v := range p.Values {
 			v = chunk.Compared(v)
 			switch v.Kind {
@@ -152,9 +153,9 @@ func propertyColumns(of []sheaf.Property) (columns []store.Column) {
 				v.Text = fold.Text(v.Text)
 			case sheaf.KindNumber, sheaf.KindDate:
 				// Numbers and dates as text are needed if one of them is unusual.
-				add(sheaf.WrittenColumn(fold.Text(p.Name)), sheaf.TextValue(v.String()), v.Text != "")
+				add(written, sheaf.TextValue(v.String()), v.Text != "")
 			}
-			add(PropertyColumn(p.Name), chunk.Plain(v), true)
+			add(column, chunk.Plain(v), true)
 		}
 	}
 	for name, c := range byName {

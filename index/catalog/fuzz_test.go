@@ -36,7 +36,7 @@ func segmentsFor(f *testing.F) (seeds [][][]byte) {
 			changes = append(changes, e)
 		}
 		changes = append(changes, Encoded{id: "t:gone.md"})
-		if _, err := writeSegment(fsys, "/s", nil, changes, true); err != nil {
+		if _, err := writeSegment(fsys, "/s", nil, changes, true, false); err != nil {
 			f.Fatal(err)
 		}
 		r := must.Get(sectionfile.Open(fsys, "/s", kindSegment, format))

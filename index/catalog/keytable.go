@@ -100,6 +100,11 @@ func (t *keyTable) find(key uint64) (items []keyItem, err error) {
 	if err != nil {
 		return nil, err
 	}
+	return t.items(key, list)
+}
+
+// items decodes the list of a key.
+func (t *keyTable) items(key uint64, list []byte) (items []keyItem, err error) {
 	doc := uint64(0)
 	for len(list) > 0 {
 		n, size := binary.Uvarint(list)
@@ -109,6 +114,33 @@ func (t *keyTable) find(key uint64) (items []keyItem, err error) {
 		doc += n >> kindBits
 		items = append(items, keyItem{key, int(doc), int(n & (1<<kindBits - 1))})
 		list = list[size:]
+	}
+	return items, nil
+}
+
+// all returns the items of every key.
+func (t *keyTable) all() (items []keyItem, err error) {
+	data, err := t.data.All()
+	if err != nil || len(data) < 8 {
+		return nil, err
+	}
+	n := int(binary.LittleEndian.Uint32(data))
+	start := 8 + 8*n + 4*((n+keyGroup-1)/keyGroup)
+	if start > len(data) {
+		return nil, t.data.Corrupt(0, "%d keys", n)
+	}
+	lists := data[start:]
+	for i := range n {
+		length, size := binary.Uvarint(lists)
+		if size <= 0 || length > uint64(len(lists)-size) {
+			return nil, t.data.Corrupt(0, "the length of list %d", i)
+		}
+		list, rest := lists[size:size+int(length)], lists[size+int(length):]
+		found, err := t.items(binary.LittleEndian.Uint64(data[8+8*i:]), list)
+		if err != nil {
+			return nil, err
+		}
+		items, lists = append(items, found...), rest
 	}
 	return items, nil
 }

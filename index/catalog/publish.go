@@ -42,7 +42,8 @@ func (c *Catalog) publish(view *View, u Update) (*View, error) {
 			size += view.segments[keep-1].n
 		}
 		name := fmt.Sprintf("%s%012x", prefix, generation)
-		n, err := writeSegment(c.fs, filepath.Join(c.dir, name), view.segments[keep:], changes, keep > 0)
+		n, err := writeSegment(c.fs, filepath.Join(c.dir, name), view.segments[keep:], changes, keep > 0,
+			u.Whole)
 		if err != nil {
 			return nil, err
 		}

@@ -161,7 +161,7 @@ func (w *Wreck) group(s *segment, from int, seen map[string]bool, keep func(shea
 			w.Unread++
 		case st.tombstone() || st.text == 0 || !keep(sheaf.ID(id)):
 		default:
-			e, err := s.entry(id, i)
+			e, err := s.entry(id, i, true)
 			if err == nil {
 				_, err = s.readText(&st) // verifies every byte
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
@@ -115,7 +116,10 @@ var clock = pattern.Lazy(`(?:[ \t]*[Tt]|,?[ \t]+(?:at[ \t]+)?)(\d\d?)` +
 // timed parses s as a day, with the function parseDay, and a time of day after it. The zone is the zone in the text, or
 // UTC. Second 60 counts as 59. timed returns false if day or time are invalid, or if the time is not [Writable].
 func timed(s string, parseDay func(string) (time.Time, bool)) (time.Time, bool) {
-	m := clock().FindStringSubmatch(s)
+	var m []string
+	if strings.ContainsAny(s, ":mM") { // most days have no time
+		m = clock().FindStringSubmatch(s)
+	}
 	if m == nil || m[2]+m[5] == "" { // neither minutes nor pm
 		t, ok := parseDay(s)
 		return t, ok && Writable(t)
@@ -248,18 +252,19 @@ func dateOf(v sheaf.Value) (time.Time, bool) {
 	if text != "" && (text[0] == '<' || text[0] == '[') { // as Org writes dates
 		text = strings.Trim(text, "<>[]")
 	}
-	known := true // whether a date may have all these words
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		_, known := dateWords()[strings.ToLower(word)]
+		zone := len(word) <= len("pm") || word == strings.ToUpper(word) || strings.Contains(text, "[") // [Europe/Berlin]
+		if !known && !zone {
+			return time.Time{}, false
+		}
+	}
 	text = dateWord().ReplaceAllStringFunc(text, func(written string) string {
-		word := strings.TrimSuffix(written, ".")
-		if plain, ok := dateWords()[strings.ToLower(word)]; ok {
+		if plain, ok := dateWords()[strings.ToLower(strings.TrimSuffix(written, "."))]; ok {
 			return plain
 		}
-		known = known && (len(word) <= len("pm") || word == strings.ToUpper(word)) // CET is a zone
 		return written
 	})
-	if !known && !strings.Contains(text, "[") { // [Europe/Berlin] is a zone, too
-		return time.Time{}, false
-	}
 	text = strings.TrimSuffix(strings.Join(strings.Fields(text), " "), ".")
 	text = unixDate().ReplaceAllString(afterDot().ReplaceAllString(text, "$1."), "$1 $4 $2$3$5")
 	t, ok := timed(text, func(day string) (time.Time, bool) {

@@ -207,6 +207,13 @@ func TestDateOf(t *testing.T) {
 		{"2023/01/02/a.md", "x", "2020-02-03", sheaf.DateModified},
 		{"01-02-2023.md", "x", "2020-02-03", sheaf.DateModified}, // January or February
 		{"25-11-2018 trip.md", "x", "2018-11-25", sheaf.DateFileName},
+		{"2018 11 25 trip.md", "x", "2018-11-25", sheaf.DateFileName},
+		{"2024-W10.md", "x", "2024-03-04", sheaf.DateFileName},
+		{"weekly_2021-w01 plan.md", "x", "2021-01-04", sheaf.DateFileName},
+		{"2020-W53.md", "x", "2020-12-28", sheaf.DateFileName},
+		{"2021-W53.md", "x", "2020-02-03", sheaf.DateModified},
+		{"2024-W00.md", "x", "2020-02-03", sheaf.DateModified},
+		{"Room 12018 11 25.md", "x", "2020-02-03", sheaf.DateModified},
 		{"11-25-2018 trip.md", "x", "2018-11-25", sheaf.DateFileName},
 		{"trip 25_11_2018.md", "x", "2018-11-25", sheaf.DateFileName},
 		{"5-11-2018 trip.md", "x", "2020-02-03", sheaf.DateModified},

@@ -383,7 +383,7 @@ var dateWords = sync.OnceValue(func() map[string]string {
 })
 
 // dateInPath returns the date in the path of a file, or false. The date is one of these:
-//   - a date within the file's name: see dateInName and dayInName;
+//   - a date within the file's name: see dateInName, dayInName and weekInName;
 //   - the whole name in any form of a date, as in 2024-03.md;
 //   - two folders and the name, as in 2024/03/07.md.
 func dateInPath(p string) (time.Time, bool) {
@@ -395,10 +395,14 @@ func dateInPath(p string) (time.Time, bool) {
 	if t, ok := dateInName(plainSigns.Replace(name)); ok {
 		return t, true
 	}
-	for _, day := range dayInName().FindAllString(strings.ReplaceAll(name, "_", "-"), 4) {
+	name = strings.ReplaceAll(name, "_", "-")
+	for _, day := range dayInName().FindAllString(name, 4) {
 		if t, ok := dateOf(sheaf.TextValue(day)); ok && isUsual(t.Year()) {
 			return t, true
 		}
+	}
+	if t, ok := weekInName(name); ok {
+		return t, true
 	}
 	parts := strings.Split(strings.TrimSuffix(p, path.Ext(p)), "/")
 	for n := 1; n <= min(3, len(parts)); n += 2 {
@@ -414,15 +418,32 @@ func dateInPath(p string) (time.Time, bool) {
 var dayInName = pattern.Lazy(`\b\d\d?-\d\d?-\d{4}\b|\d{4}年\d\d?月\d\d?日|` +
 	`\b\d\d?(\.|st|nd|rd|th)?[- ]\p{L}{3,}\.?,?[- ]\d{4}\b|\p{L}{3,}\.?[- ]\d\d?(st|nd|rd|th)?,?[- ]\d{4}\b`)
 
+// week matches a week of ISO 8601, such as 2024-W10.
+var week = pattern.Lazy(`\b(\d{4})-?[Ww](\d\d)\b`)
+
+// weekInName returns the Monday of the week in a file's name, or false.
+func weekInName(name string) (time.Time, bool) {
+	m := week().FindStringSubmatch(name)
+	if m == nil {
+		return time.Time{}, false
+	}
+	year, _ := strconv.Atoi(m[1])
+	number, _ := strconv.Atoi(m[2])
+	day := time.Date(year, time.January, 4, 0, 0, 0, 0, time.UTC) // always in week 1
+	monday := day.AddDate(0, 0, 7*(number-1)-(int(day.Weekday())+6)%7)
+	inYear, inWeek := monday.ISOWeek()
+	return monday, inYear == year && inWeek == number && isUsual(year)
+}
+
 // dateInName returns the first date in a file's name. The date has the form 2024-05-31, 2024_05_31, 2024.05.31,
-// 31.05.2024 or 20240531, without another digit beside it. Hours, minutes and seconds may follow, as in
+// 2024 05 31, 31.05.2024 or 20240531, without another digit beside it. Hours, minutes and seconds may follow, as in
 // 20240531163000. If the name has no date, it returns false.
 func dateInName(name string) (time.Time, bool) {
 	for i := 0; i+8 <= len(name); i++ {
 		if !isDigit(name[i]) || i > 0 && isDigit(name[i-1]) {
 			continue
 		}
-		for _, layout := range [...]string{"2006-01-02", "2006_01_02", "2006.01.02", "02.01.2006", "20060102",
+		for _, layout := range [...]string{"2006-01-02", "2006_01_02", "2006.01.02", "2006 01 02", "02.01.2006", "20060102",
 			"200601021504", "20060102150405"} {
 			end := i + len(layout)
 			if end > len(name) || end < len(name) && isDigit(name[end]) {

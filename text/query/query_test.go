@@ -78,6 +78,13 @@ func TestParse(t *testing.T) {
 		{`date:2024* rating:2.5*`, "everything, where (date is from 2024-01-01 to before 2025-01-01 and (prop.rating " +
 			"begins with 2.5 or written.rating begins with 2.5 or ((prop.rating is from 2.5 to before 2.6) and not " +
 			"written.rating is given)))", ""},
+		{`date:2024-0*`, `everything, where date is from 2024-01-01 to before 2024-10-01`, ""},
+		{`date:2024-1*`, `everything, where date is from 2024-10-01 to before 2025-01-01`, ""},
+		{`date:2024-05-3*`, `everything, where date is from 2024-05-30 to before 2024-06-01`, ""},
+		{`date:2024-05-*`, `everything, where date is from 2024-05-01 to before 2024-06-01`, ""},
+		{`date:2024-0`, `any of "2024-0"`, "is no date"},
+		{`rating:2024-0*`, `everything, where (prop.rating begins with 2024-0 or written.rating begins with 2024-0 or ` +
+			`prop.rating is from 2024-01-01 to before 2024-10-01)`, ""},
 		{`on:yesterday x`, `any of "x", where date is from 2024-05-30 to before 2024-05-31`, ""},
 		{`authent* colour~ colr~2`, `words that begin with "authent" or words at most 2 letters from "colour" or words at ` +
 			`most 2 letters from "colr"`, ""},

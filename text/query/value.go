@@ -249,7 +249,7 @@ func (p *parser) property(name string, t token) part {
 			if begin := numbersThatBegin(column, stem); len(begin) > 0 {
 				any = append(any, usualNumber(name, begin))
 			}
-			if from, to, isDate := dates(strings.TrimRight(stem, "-/"), p.o.Now); isDate {
+			if from, to, isDate := datesThatBegin(stem, p.o.Now); isDate {
 				any = append(any, dated(column, "", from, to))
 			}
 		}
@@ -367,7 +367,7 @@ func (p *parser) date(t token) part {
 	if t.field == "date" && t.text == "*" && t.kind != tokenPhrase {
 		return part{filter: sheaf.Exists{Column: sheaf.ColumnDate}, strict: true}
 	}
-	op, value := "", t.text
+	op, value, find := "", t.text, dates
 	switch t.field {
 	case "before":
 		op = "<"
@@ -375,11 +375,11 @@ func (p *parser) date(t token) part {
 		op = ">="
 	default:
 		op, value = comparison(t.text)
-		if t.kind != tokenPhrase {
-			value = strings.TrimSuffix(value, "*")
+		if stem, star := strings.CutSuffix(value, "*"); star && t.kind != tokenPhrase {
+			value, find = stem, datesThatBegin
 		}
 	}
-	from, to, ok := dates(value, p.o.Now)
+	from, to, ok := find(value, p.o.Now)
 	if !ok || !slices.Contains([]string{"", "=", ">", ">=", "<", "<="}, op) {
 		p.note(quoted(t.text) + ` is no date (2024, 2024-05, 2024-05-31, 7d, 2w, 3m, 1y, today, yesterday); it was ` +
 			`searched as words`)
@@ -395,6 +395,27 @@ func dated(column, op string, from, to time.Time) sheaf.Filter {
 		return sheaf.Range{Column: column, Min: sheaf.DateValue(from), Max: sheaf.DateValue(to), MaxOpen: true}
 	}
 	return compare(column, op, sheaf.DateValue(from), sheaf.DateValue(to.Add(-time.Millisecond)))
+}
+
+// datesThatBegin does what [dates] does, for a text that may lack the last digit of a month or day. For example, 2024-0
+// means the months 1 to 9, and 2024-05-3 means the last days of May.
+func datesThatBegin(s string, now time.Time) (from, to time.Time, ok bool) {
+	for _, l := range [...]struct {
+		layout       string
+		months, days int
+	}{{"2006-01", 1, 0}, {"2006-01-02", 0, 1}} {
+		for _, digit := range "01" { // there is no month 0 and no day 0
+			from, err := time.Parse(l.layout, s+string(digit))
+			if err != nil {
+				continue
+			}
+			for to = from; strings.HasPrefix(to.Format(l.layout), s); {
+				to = to.AddDate(0, l.months, l.days)
+			}
+			return from, to, true
+		}
+	}
+	return dates(strings.TrimRight(s, "-/"), now)
 }
 
 // dates converts a year, month, day, minute, second, or age such as 7d to the range from <= time < to. Both are times

@@ -20,9 +20,10 @@ type pageMaker struct {
 	*Reader
 	ctx    context.Context
 	answer *answer
-	// words marks the words of the query in snippets. It is nil until the first snippet is cut.
-	words *snippet.Highlighter
-	texts map[sheaf.ID]textOf // read once per page, so that all parts of a document agree
+	// words marks the words of the query in snippets. forbidden marks the forbidden words; it is nil if there are none.
+	// Both are nil until the first snippet is cut.
+	words, forbidden *snippet.Highlighter
+	texts            map[sheaf.ID]textOf // read once per page, so that all parts of a document agree
 }
 
 // maxShownWords limits the number of words that Words returns. wordsTime limits the time for counting the words, and
@@ -140,8 +141,15 @@ func (s *pageMaker) cutSnippet(docs documents, doc *sheaf.Document, hit *search.
 			}
 		}
 		s.words = snippet.New(s.c.o.Analyzer, s.answer.query.Words, rarity)
+		if parts := sheaf.Forbidden(s.answer.query.Words); len(parts) > 0 {
+			s.forbidden = snippet.New(s.c.o.Analyzer, sheaf.Bool{Should: parts}, nil)
+		}
 	}
 	spans, own := snippetSpans(doc, &current, content, s.c.o.Passages)
+	if below := spans[own:]; s.forbidden != nil && len(below) > 0 &&
+		len(s.forbidden.Best(content, below, 0, snippet.Width).Matches) > 0 {
+		spans = spans[:own] // a snippet shows no forbidden word from under sub-headings
+	}
 	best := s.words.Best(content, spans, own, snippet.Width)
 	out.Snippet, out.Line = best.Text, catalog.Line(content, best.At)
 	if len(best.Matches) == 0 {

@@ -48,10 +48,13 @@ of the profile were another.`,
 			if whyNot != "" {
 				args = append(args, whyNot)
 			}
-			if len(args) == 2 || strings.Contains(args[0], ":") { // addresses and name:value may name any file
-				if err := s.readAll(cmd.Context(), o.set); err != nil {
-					return err
-				}
+			if len(args) == 2 { // the address may name any file
+				err = s.readAll(cmd.Context(), o.set)
+			} else {
+				err = s.readNamed(cmd.Context(), args[0], o.set)
+			}
+			if err != nil {
+				return err
 			}
 			q, err := s.request(&o)
 			if err != nil {

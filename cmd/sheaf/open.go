@@ -21,6 +21,7 @@ import (
 	"sheaf/search"
 	"sheaf/search/scan"
 	"sheaf/store"
+	"sheaf/text/query"
 )
 
 // openOptions say how a command opens its index.
@@ -205,6 +206,19 @@ func (a *app) openScan(ctx context.Context, folder string, set []string) (s *ses
 	return s, err
 }
 
+// readNamed calls readAll if a query has the name of a property or a path, which files must explain.
+func (s *session) readNamed(ctx context.Context, text string, set []string) error {
+	named := false
+	query.Parse(text, query.Options{
+		Look:      func(string) (is, known bool) { named = true; return false, true },
+		Spellings: func(string) []string { named = true; return nil },
+	})
+	if !named {
+		return nil
+	}
+	return s.readAll(ctx, set)
+}
+
 // readAll reads every file of a folder without an index. Then Catalog and View know all paths and properties. set has
 // the parameters of the profile. With an index, readAll does nothing.
 func (s *session) readAll(ctx context.Context, set []string) error {
@@ -215,6 +229,8 @@ func (s *session) readAll(ctx context.Context, set []string) error {
 	if err != nil {
 		return err
 	}
+	slow := time.AfterFunc(time.Second, func() { s.notice("all files are read, to learn their properties and paths") })
+	defer slow.Stop()
 	all, err := s.scanner.All(ctx, plan.Scan.ChunkChars)
 	if err != nil {
 		return err

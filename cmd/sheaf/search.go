@@ -113,10 +113,8 @@ func (a *app) search(cmd *cobra.Command, text string, o searchOptions) error {
 		return err
 	}
 	defer s.Close()
-	if strings.Contains(text, ":") { // name:value needs the names of properties
-		if err := s.readAll(cmd.Context(), o.set); err != nil {
-			return err
-		}
+	if err := s.readNamed(cmd.Context(), text, o.set); err != nil {
+		return err
 	}
 	if strings.TrimSpace(text) == "" && o.sort == "" {
 		o.notes = append(o.notes, "the query is empty, so there is nothing to look for")

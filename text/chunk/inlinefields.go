@@ -168,7 +168,7 @@ func (r *fieldReader) line(run textRun) {
 			if end < 0 {
 				continue
 			}
-			if name, value, ok := cutField(inside[:end], false); ok {
+			if name, value, ok := cutField(inside[:end], false); ok && !isCode(text[i:], end) {
 				r.addAll(base+i, name, value)
 				rest = strings.Replace(rest, text[i:i+1+end+1], "", 1)
 				i += 1 + end
@@ -178,6 +178,17 @@ func (r *fieldReader) line(run textRun) {
 	if isField {
 		r.addAll(base, whole, strings.TrimSpace(rest))
 	}
+}
+
+// isCode reports whether the brackets at the start of text have a name of a program. Examples are (std::atomic) and
+// [Foo::Bar](foo.md). In such names, a letter directly follows the colons. end is the position of the closing bracket
+// in text[1:].
+func isCode(text string, end int) bool {
+	inside, behind := text[1:1+end], text[1+end+1:]
+	_, value, _ := strings.Cut(inside, "::")
+	first, _ := utf8.DecodeRuneInString(value)
+	isLink := behind != "" && strings.IndexByte("([:", behind[0]) >= 0
+	return unicode.IsLetter(first) && (text[0] == '(' || isLink || strings.Contains(value, "::"))
 }
 
 // closing returns the position in text of the bracket that closes opening, or -1. text begins after the opening

@@ -390,11 +390,14 @@ func (p *parser) operand(t token, text string, depth int) (token, string) {
 		if inner, ok := strings.CutPrefix(strings.TrimLeft(name, "+-"), "["); ok {
 			bracket, bare = name[:len(name)-len(inner)], strings.Trim(inner, `"`)
 		}
-		if field, known := p.fieldName(name); known {
-			t.field, t.text = field, value
-		} else if !strings.HasPrefix(value, "/") && !strings.ContainsFunc(bare, func(r rune) bool {
+		other := strings.ContainsFunc(bare, func(r rune) bool {
 			return !unicode.IsLetter(r) && !strings.ContainsRune("_-.", r)
-		}) {
+		})
+		switch field, known := p.fieldName(name); {
+		case strings.HasPrefix(value, ":"): // a name of a program, such as std::vector
+		case known:
+			t.field, t.text = field, value
+		case !strings.HasPrefix(value, "/") && !other:
 			if p.skipped[fold.Text(bare)] {
 				p.note(quoted(name+":") + " was not looked up, because the query has too many properties; " + quoted(word) +
 					" was searched as words; did you mean " + quoted(bracket+"prop."+bare+":") + "?")

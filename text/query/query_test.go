@@ -78,6 +78,7 @@ func TestParse(t *testing.T) {
 		{`date:2024* rating:2.5*`, "everything, where (date is from 2024-01-01 to before 2025-01-01 and (prop.rating " +
 			"begins with 2.5 or written.rating begins with 2.5 or ((prop.rating is from 2.5 to before 2.6) and not " +
 			"written.rating is given)))", ""},
+		{`rating::vector tag::new x`, `any of "rating::vector tag::new x"`, ""},
 		{`date:2024-0*`, `everything, where date is from 2024-01-01 to before 2024-10-01`, ""},
 		{`date:2024-1*`, `everything, where date is from 2024-10-01 to before 2025-01-01`, ""},
 		{`date:2024-05-3*`, `everything, where date is from 2024-05-30 to before 2024-06-01`, ""},

@@ -133,7 +133,7 @@ func TestFields(t *testing.T) {
 		{"in round brackets", "It is (cost:: 12.50) now, (cost::3) later.\n", "cost=12.50 cost=3"},
 		{"brackets in brackets", "[owner:: [[Ann|the boss]]] and (seen:: at (noon))\n", "owner=[[Ann|the boss]] " +
 			"seen=at (noon)"},
-		{"names of programs", "Use (std::atomic), [Foo::Bar](x.md), [Foo::Baz][x], [std::vec::Vec] and (x::y::z).\n", ""},
+		{"names of programs", "Use (std::atomic), [Foo::~Foo](x.md), [Foo::Baz][x], [std::vec::Vec] and (x::~x).\n", ""},
 		{"without a space", "Is [status::open] (who::[[Ann]]) (due::2026-03-01).\n",
 			"status=open who=[[Ann]] due=2026-03-01"},
 		{"in a table", "| a | b |\n|---|---|\n| (cost:: 2) | x |\n", "cost=2"},

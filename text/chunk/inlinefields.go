@@ -181,14 +181,16 @@ func (r *fieldReader) line(run textRun) {
 }
 
 // isCode reports whether the brackets at the start of text have a name of a program. Examples are (std::atomic) and
-// [Foo::Bar](foo.md). In such names, a letter directly follows the colons. end is the position of the closing bracket
-// in text[1:].
+// [Foo::~Foo](foo.md). In such names, no space follows the colons. end is the position of the closing bracket in
+// text[1:].
 func isCode(text string, end int) bool {
 	inside, behind := text[1:1+end], text[1+end+1:]
 	_, value, _ := strings.Cut(inside, "::")
 	first, _ := utf8.DecodeRuneInString(value)
-	isLink := behind != "" && strings.IndexByte("([:", behind[0]) >= 0
-	return unicode.IsLetter(first) && (text[0] == '(' || isLink || strings.Contains(value, "::"))
+	if behind != "" && strings.IndexByte("([:", behind[0]) >= 0 { // the text of a link
+		return first != ' '
+	}
+	return (unicode.IsLetter(first) || first == '~' || first == '_') && (text[0] == '(' || strings.Contains(value, "::"))
 }
 
 // closing returns the position in text of the bracket that closes opening, or -1. text begins after the opening

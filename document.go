@@ -175,7 +175,8 @@ type Chunk struct {
 	Members []ID
 }
 
-// Breadcrumb returns the titles in Hierarchy as one line, "> Document › Parent › Title", or "" without titles.
+// Breadcrumb returns the titles in Hierarchy as one line, "> Document › Parent › Title". If there are no titles, it is
+// "".
 func (c *Chunk) Breadcrumb() string {
 	if strings.Join(c.Hierarchy, "") == "" {
 		return ""

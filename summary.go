@@ -321,8 +321,8 @@ func reasonText(e *Explanation) string {
 var fixedTexts = map[string]string{KindPinned: "it is pinned", KindInOrder: "moved into the order of its document",
 	KindRerank: "the reranking model", KindRepetition: "similar to a result above"}
 
-// term adds the share of a term to the field that has the term. If e names no field, because all fields were scored as
-// one text, term divides the share among the fields. The weighted occurrences of the term decide the parts.
+// term adds the share of a term to the field in which the term was found. If all fields were scored as one text, e
+// names no field. Then each field gets a part, in proportion to its weighted number of occurrences.
 func (s *summary) term(e *Explanation, share float64) {
 	term := e.Details["term"].Text
 	if field := e.Details["field"].Text; field != "" {

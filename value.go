@@ -105,7 +105,7 @@ func (v Value) Plain() Value {
 	return v
 }
 
-// BoolValue returns a truth value.
+// BoolValue returns a boolean as a Value.
 func BoolValue(b bool) Value {
 	if b {
 		return Value{Kind: KindBool, Number: 1}
@@ -162,7 +162,7 @@ func (v Value) String() string {
 // isDecimal matches a spelling of a number that MarshalJSON may write unchanged: 12.10, but not 007 or 1e3.
 var isDecimal = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?$`)
 
-// MarshalJSON writes texts and dates as strings, numbers as numbers, and truth values as true or false. The zero Value
+// MarshalJSON writes texts and dates as strings, numbers as numbers, and booleans as true or false. The zero Value
 // and an infinite number become null. A number in an unusual spelling that is not a plain decimal, such as 000032,
 // becomes a string.
 func (v Value) MarshalJSON() ([]byte, error) {
@@ -186,7 +186,7 @@ func (v Value) MarshalJSON() ([]byte, error) {
 	return []byte("null"), nil
 }
 
-// UnmarshalJSON reads a text, a number or a truth value. A date becomes a text, and null becomes the zero Value.
+// UnmarshalJSON reads a text, a number or a boolean. A date becomes a text, and null becomes the zero Value.
 func (v *Value) UnmarshalJSON(content []byte) error {
 	var decoded any
 	if err := json.Unmarshal(content, &decoded); err != nil {

@@ -60,7 +60,8 @@ func (c *Collection) Audit(ctx context.Context, o AuditOptions) (*Audit, error) 
 	return c.audit(ctx, o, c.For)
 }
 
-// audit works like Audit and opens Readers with the function open. Tests replace this function to plant leaks.
+// audit works like Audit and opens Readers with the function open. A test passes a function whose Readers show too
+// much, to check that the audit finds this.
 func (c *Collection) audit(ctx context.Context, o AuditOptions, open func(access.Grant) (*Reader, error)) (*Audit,
 	error) {
 	view := c.o.Catalog.View()

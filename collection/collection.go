@@ -536,7 +536,7 @@ func (c *profileCache) reread() {
 	clear(c.loaded)
 }
 
-// usualLimit returns the limit of a request without one. parameters has the values of the profile's parameters.
+// usualLimit returns the limit of a request that names no limit. parameters has the values of the profile's parameters.
 func usualLimit(p *profile.Profile, parameters map[string]string) int {
 	return cmp.Or(p.DefaultLimit(parameters), DefaultLimit)
 }

@@ -268,8 +268,8 @@ type legacy struct {
 	common string
 }
 
-// languages lists languages with their older encodings. letters has the frequent letters beyond ASCII of a language.
-// Text that is decoded with the right encoding has many letters from one such list.
+// languages lists languages with their older encodings. The field letters has the most frequent letters of a language
+// outside ASCII. Text that is decoded with the right encoding has many letters from one such list.
 var languages = [...]struct {
 	letters string
 	// least is a percentage. An encoding fits if at least this percentage of the characters beyond ASCII is in letters.
@@ -368,8 +368,9 @@ const (
 )
 
 // decodeLegacy decodes text in an encoding from before UTF-8. first is the position of the first byte that is not
-// UTF-8. apart says that bytes beyond ASCII come in short runs between ASCII letters, as only in Latin languages. If no
-// encoding fits, name is "". If two encodings fit equally well, Windows-1252 wins, then the first in languages.
+// UTF-8. apart says that bytes beyond ASCII come in short runs between ASCII letters. Only languages with Latin letters
+// have such texts. If no encoding fits, name is "". If two encodings fit equally well, Windows-1252 wins, then the one
+// that the variable languages lists first.
 func decodeLegacy(data []byte, first int, apart bool) (text []byte, name string) {
 	var fit legacy
 	best := 0

@@ -107,9 +107,9 @@ func (w *waitingDocuments) takesStored(id sheaf.ID, state *catalog.FileState, o 
 	return takes, err
 }
 
-// takeStored prepares the item of a given document that is read again. It uses the document as the program sent it,
-// from Options.Kept. If Kept lacks the document, a rebuild uses the text in the catalog. whole reports whether a text
-// was found. If whole is false, the caller leaves the document unchanged.
+// takeStored prepares to index a document again that a program gave. It uses the document as the program sent it, from
+// Options.Kept. If Kept lacks the document, a rebuild uses the text in the catalog. If no text was found, whole is
+// false, and the caller leaves the document unchanged.
 func (r *runner) takeStored(it *item) (whole bool, err error) {
 	view := r.o.Catalog.View()
 	defer view.Close()

@@ -133,7 +133,8 @@ func (d *disks) isUnmounted(tree string) bool {
 // is the whole tree.
 type unreadPaths map[string]bool
 
-// mayContain reports whether the walk could not read the file at path or a folder above it. The file may then exist.
+// mayContain reports whether a file may exist at path that the walk could not see. The file or a folder above it was
+// unreadable.
 func (u unreadPaths) mayContain(path string) bool {
 	if len(u) == 0 {
 		return false

@@ -13,7 +13,7 @@ import (
 	"sheaf/rank"
 )
 
-// Profile is a checked ranking system.
+// Profile is a way to rank, as a profile file describes it. Its settings have been checked.
 type Profile struct {
 	Name string
 	// About says in one or two sentences what the profile is good for.
@@ -88,7 +88,7 @@ type Scan struct {
 	// chunk. MaxVectors is the largest number of chunks that get vectors. ListValues is the largest number of values of a
 	// property that are searched. FrontmatterDepth is the largest depth in the frontmatter at which values are searched.
 	Files, ChunkChars, MaxVectors, ListValues, FrontmatterDepth int
-	// MemoryBytes limits the memory for the cut files and for their index.
+	// MemoryBytes limits the memory for the files that are cut into sections, and for the index of these sections.
 	MemoryBytes int64
 }
 

@@ -116,7 +116,8 @@ func (d *decoder) argument(o *Option, n *node, where string) argument {
 	return d.compute(argument{option: o, where: where, text: o.Default, parsed: o.parsed})
 }
 
-// named returns where, the name of o for people. If where ends with a dot, named appends the option's own name.
+// named returns the name of the option for messages. This is the text where. If where ends with a dot, named appends
+// the name in o.
 func (o *Option) named(where string) string {
 	if strings.HasSuffix(where, ".") {
 		return where + o.Name

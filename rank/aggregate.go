@@ -19,12 +19,14 @@ const (
 	ToParent
 )
 
-// Aggregate replaces each hit by a target: its document or its parent. All hits with the same target become one hit
-// with the target's ID. The replaced hits become Constituents of the new hit, best first, without the target itself. In
-// each leg, the new hit has the best rank of the replaced hits. It has the passage of the best replaced hit. Aggregate
-// drops hits that Env.Facts does not know.
+// Aggregate replaces each hit by its document or its parent, called the target. All hits with the same target become
+// one hit with the ID of the target. Constituents of the new hit are the replaced hits, best first. If the target
+// itself was a hit, Constituents leaves it out. In each leg (the ranking of one branch), the new hit has the best rank
+// of the replaced hits. The new hit has the passage of the best replaced hit. Aggregate drops hits that Env.Facts does
+// not know.
 //
-// Hits with equal scores are sorted by best rank in any leg, then by place in the input, then ID.
+// Of hits with equal scores, the hit with the best rank in any leg comes first. Then the place in the input decides,
+// then the ID.
 type Aggregate struct {
 	To Level
 	Scoring

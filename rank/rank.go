@@ -62,9 +62,10 @@ type Facts interface {
 	Node(id sheaf.ID) *sheaf.Node
 	// Outline returns the facts about a document that ranking needs. If no document has this ID, it returns nil.
 	Outline(doc sheaf.ID) *sheaf.Outline
-	// Chunk returns the whole chunk with this ID, or false without such a chunk. It is slower than Node.
+	// Chunk returns the whole chunk with this ID. If there is no such chunk, it returns false. It is slower than Node.
 	Chunk(id sheaf.ID) (sheaf.Chunk, bool)
-	// Document returns the document with this ID and its chunks in order, or false without one. It is slower than Outline.
+	// Document returns the document with this ID and its chunks in order. If there is no such document, it returns false.
+	// It is slower than Outline.
 	Document(id sheaf.ID) (sheaf.Document, bool)
 	// FolderSize returns how many documents are directly in a folder of a tree. A folder of "" is the top of the tree.
 	FolderSize(tree, folder string) int

@@ -479,7 +479,7 @@ func rankOf(r sheaf.Ranking, id sheaf.ID) int {
 	return slices.IndexFunc(r, func(h sheaf.Hit) bool { return h.ID == id }) + 1
 }
 
-// answerWith returns the hit of r that has id as a constituent, or "" without such a hit.
+// answerWith returns the hit of r that has id as a constituent, or "" if there is no such hit.
 func answerWith(r sheaf.Ranking, id sheaf.ID) sheaf.ID {
 	for i := range r {
 		if slices.ContainsFunc(r[i].Constituents, func(h sheaf.Hit) bool { return h.ID == id }) {

@@ -71,7 +71,8 @@ type Counter interface {
 // Matcher is implemented by stores that can restrict a vector search to chunks that match words. A store that wraps
 // another store answers for the wrapped store.
 type Matcher interface {
-	// Matches reports whether a VectorRequest may have Matching.
+	// Matches reports whether the store b can limit a search by vector to chunks that match words: see
+	// VectorRequest.Matching.
 	Matches() bool
 }
 

@@ -206,7 +206,7 @@ func columnOf(name string) string {
 	return ingest.PropertyColumn(name)
 }
 
-// order returns the column for --sort, or "" without --sort. A dash before the column means descending order.
+// order returns the column in --sort, or "" if there is no --sort. A dash before the column means descending order.
 func (o *searchOptions) order() (string, error) {
 	name, descending := strings.CutPrefix(o.sort, "-")
 	switch {

@@ -140,8 +140,8 @@ func (s *session) resolve(ctx context.Context, text string) (address.Target, err
 // behindName matches the end of an address that follows the file name: a heading or line numbers.
 var behindName = regexp.MustCompile(`(#.*|(:\d+){1,2})$`)
 
-// leftOut says why the index lacks the file that an address names. It returns "" if the index has the file. It also
-// returns "" if there is no such file on this disk or in the cloud.
+// leftOut says why the index lacks the file that an address names. It returns "" if the index has the file, or if there
+// is no such file. A file that a cloud drive took off this disk counts as a file.
 func (s *session) leftOut(ctx context.Context, address string) string {
 	full := behindName.ReplaceAllString(address, "")
 	if !filepath.IsAbs(full) {

@@ -103,7 +103,7 @@ func options(p collection.Patience) openai.Options {
 	return o
 }
 
-// newEmbedder returns the model in the settings, or nil without a model. dims is the number of dimensions; if dims is
+// newEmbedder returns the model in the settings, or nil if they name none. dims is the number of dimensions; if dims is
 // 0, newEmbedder asks the server. p says how often to repeat failed requests.
 func newEmbedder(ctx context.Context, c *config.Config, dims int, p collection.Patience) (model.Embedder, error) {
 	o := c.Embedder
@@ -144,7 +144,7 @@ func newBuiltIn() (*static.Embedder, error) {
 	return e, nil
 }
 
-// newExpander returns the chat model in the settings, or nil without one.
+// newExpander returns the chat model in the settings, or nil if they name none.
 func newExpander(o config.Endpoint) (*search.Expander, error) {
 	if o.URL == "" {
 		return nil, nil
@@ -160,7 +160,7 @@ func newExpander(o config.Endpoint) (*search.Expander, error) {
 	return &search.Expander{Chat: chat.Complete, Model: chat.Model()}, nil
 }
 
-// newReranker returns the reranking model in the settings, or nil without one.
+// newReranker returns the reranking model in the settings, or nil if they name none.
 func newReranker(o config.Reranker) (model.Reranker, error) {
 	if o.URL == "" {
 		return nil, nil

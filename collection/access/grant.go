@@ -42,7 +42,7 @@ var Scopes = []Scope{ScopeSearch, ScopeIngest, ScopeAdmin}
 type Grant struct {
 	// Name identifies the grant for people. It decides no access.
 	Name string `json:"name,omitempty"`
-	// Caller identifies the caller, because a cursor works only for one caller. Keys do not store Caller.
+	// Caller identifies the caller: a cursor works only for the caller who got it. The file of keys does not store Caller.
 	Caller string  `json:"-"`
 	Scopes []Scope `json:"scopes"` // what the caller may do
 	// Tenant is the tenant whose documents are visible. With "", only documents without a tenant are visible; with

@@ -39,7 +39,7 @@ type Location struct {
 	base string // for a store on a server, the folder of the index of the engine
 }
 
-// Finder finds indexes.
+// Finder finds the index of a folder.
 type Finder struct {
 	// Data is the folder that contains all indexes. "" is the default folder.
 	Data string

@@ -48,7 +48,7 @@ type posted[B any] struct {
 // collectionInput is an input that names a collection, because it embeds Where.
 type collectionInput interface{ name() string }
 
-// raw is an answer that is sent unchanged. Its content type is the media of its route.
+// raw is an answer that is sent unchanged, with the media type of its route.
 type raw struct{ body []byte }
 
 // endpoint is the description of a route in the OpenAPI document.

@@ -95,7 +95,7 @@ type RRFData struct {
 	Warnings []string    `json:"warnings,omitempty" doc:"What failed, what was not searched, or which text is missing."`
 }
 
-// RRFResult is one result.
+// RRFResult is one result of a search over /v1/rrf.
 type RRFResult struct {
 	ID         sheaf.ID    `json:"id" doc:"The chunk's identifier."`
 	Content    string      `json:"content" doc:"The chunk's text, else its title; empty when the file has changed."`

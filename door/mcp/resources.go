@@ -22,7 +22,7 @@ func uri(collection string, id sheaf.ID) string {
 // encoded escapes the characters that URI templates escape (RFC 6570).
 func encoded(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "+", "%20") }
 
-// parseURI splits a URI that the function uri made into collection and ID. ok is false for another URI.
+// parseURI splits a URI from the function uri: it returns the collection and the ID. ok is false for another URI.
 func parseURI(text string) (collection string, id sheaf.ID, ok bool) {
 	rest, ok := strings.CutPrefix(text, scheme+"://")
 	if !ok {

@@ -120,7 +120,7 @@ type Settings struct {
 	Extra map[string]string `json:"extra,omitempty"`
 }
 
-// Root returns the folder of the tree with this name, or "" without such a tree.
+// Root returns the folder of the tree with this name, or "" if there is no such tree.
 func (s Settings) Root(tree string) string {
 	for _, t := range s.Trees {
 		if t.Name == tree {

@@ -88,7 +88,7 @@ func (l *levenshtein) dead(depth int) bool {
 	return l.least[depth+1] > l.maxDistance && l.least[depth] >= l.maxDistance
 }
 
-// skip returns the next key that may be accepted, or nil without such a key. It skips all keys that begin with the
+// skip returns the next key that may be accepted, or nil if there is none. It skips all keys that begin with the
 // first depth+1 characters of term. These characters take size bytes.
 func (l *levenshtein) skip(term []byte, depth, size int) []byte {
 	for ; depth >= 0; depth-- {

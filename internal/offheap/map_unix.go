@@ -12,7 +12,8 @@ import (
 // address of unmapped memory.
 const plentyAddresses = unsafe.Sizeof(uintptr(0)) == 8
 
-// mapped returns n new zero bytes outside the heap. If the system gives none, or without plentyAddresses, ok is false.
+// mapped returns n new zero bytes outside the heap. ok is false if plentyAddresses is false, or if the system has no
+// memory.
 func mapped(n int) (b []byte, ok bool) {
 	if !plentyAddresses {
 		return nil, false

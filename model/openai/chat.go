@@ -35,7 +35,7 @@ func NewChat(s Server) (*Chat, error) {
 	return &Chat{endpoint: at}, nil
 }
 
-// Model returns the model's name.
+// Model returns the name of the chat model, as the settings have it.
 func (c *Chat) Model() string { return c.endpoint.Model }
 
 type chatMessage struct {

@@ -58,7 +58,8 @@ func (c *Embedder) Dims() int { return c.inner.Dims() }
 // texts fail.
 const portion = 64
 
-// Embed implements model.Embedder. If the file is unusable, Embed computes the vectors again.
+// Embed implements model.Embedder. It returns remembered vectors and computes the missing ones. If the file is
+// unusable, it computes all vectors.
 func (c *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []string) ([][]float32, error) {
 	if purpose != model.Passage {
 		return c.inner.Embed(ctx, purpose, texts)

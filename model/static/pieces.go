@@ -6,10 +6,13 @@ import "unicode/utf8"
 const blockBytes = 16 << 10
 
 // Pieces yields the positions of the pieces in text until yield returns false. It yields one half-open byte range for
-// every number that [tokenizer.Encode] returns, in the same order. Ranges start and end at characters, do not
-// overlap, and refer to the original text. A letter includes its accents, and a word without pieces is one range.
-// When one character becomes several pieces, the first piece has the range of the character. The others have empty
-// ranges at its end. White space and dropped characters are in no range, unless they are inside a piece.
+// every number that [tokenizer.Encode] returns, in the same order. Ranges start and end at characters, do not overlap,
+// and refer to the original text. These rules hold:
+//   - The range of a letter includes its accents.
+//   - A word that the vocabulary lacks has one number and one range.
+//   - If one character becomes several pieces, the first piece has the range of the character. The others have empty
+//     ranges at its end.
+//   - White space and dropped characters are in no range, unless they are inside a piece.
 func (t *tokenizer) Pieces(text string, yield func(start, end int) bool) {
 	t.traced = true
 	defer func() { t.traced = false }()

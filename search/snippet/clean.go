@@ -94,7 +94,7 @@ func (c *cleaner) show(r rune) {
 	}
 }
 
-// plainBytes has the bytes of characters that take one column and are neither marks nor spaces.
+// plainBytes[b] reports whether the byte b is a character of one column. Marks and spaces do not count.
 var plainBytes = func() (plain [256]bool) {
 	for c := '!'; c <= '~'; c++ {
 		plain[c] = !strings.ContainsRune("`*![]|<&{=%^\\", c)
@@ -516,8 +516,8 @@ func (c *cleaner) targetAhead(rest string) bool {
 }
 
 // picture drops a picture without an address, as in "![text]()", or without a text, as in "![][label]". It reports
-// whether it did. Embedded pictures have no address here, because the indexed text omits their data. rest begins with
-// the picture's sign.
+// whether it dropped one. An embedded picture has no address here, because its data was removed from the indexed text.
+// rest begins with "![".
 func (c *cleaner) picture(rest string) bool {
 	rest = rest[:min(len(rest), linkReach)]
 	end := strings.IndexByte(rest, ']')

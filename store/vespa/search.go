@@ -103,8 +103,8 @@ func (f hitFields) number(name string) (float64, bool) {
 	return v, err == nil
 }
 
-// closest returns the number of the passage in the feature closest(field), or 0 without it. The feature is a tensor
-// with one label: {"type": ..., "cells": {"3": 1.0}}, or a list of cells with their addresses.
+// closest returns the number of the passage in the feature closest(field). If the feature is missing, it is 0. The
+// feature is a tensor with one label: {"type": ..., "cells": {"3": 1.0}}, or a list of cells with their addresses.
 func (f hitFields) closest(field string) int {
 	var tensor struct{ Cells json.RawMessage }
 	if json.Unmarshal(f.Features["closest("+field+")"], &tensor) != nil {

@@ -192,7 +192,8 @@ func (s *Store) passagesOf(ctx context.Context, field string, hashes []string) (
 	return out, err
 }
 
-// passageHits asks for some properties of passages in a class. arguments are the arguments of the GraphQL query.
+// passageHits asks for properties of passages in a class, a text such as "chunk text". arguments is the text between
+// the parentheses of the GraphQL query.
 func (s *Store) passageHits(ctx context.Context, class, arguments, properties string) ([]passage, error) {
 	query := fmt.Sprintf("{Get{%s(%s){%s}}}", class, arguments, properties)
 	answer, err := timed(ctx, s, func(ctx context.Context) (struct{ Get map[string][]passage }, error) {

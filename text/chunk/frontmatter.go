@@ -304,8 +304,8 @@ func (f *frontmatter) warn(line int, format string, args ...any) {
 	f.warnings = append(f.warnings, sheaf.Warning{Line: line, Message: "frontmatter: " + fmt.Sprintf(format, args...)})
 }
 
-// appendNames appends to names the values of a list, or the parts of a scalar between separators. It removes the
-// parameter prefix from each name, and skips repetitions.
+// appendNames appends the values of a list to names, or the parts of a scalar between separators. It cuts the text in
+// prefix from the beginning of each name, and skips repetitions.
 func (f *frontmatter) appendNames(names []string, e yamlEntry, separators, prefix string) []string {
 	for _, s := range e.values {
 		if s.isNull() {

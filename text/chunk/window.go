@@ -21,9 +21,9 @@ type WindowOptions struct {
 	Boundary string
 	// Large makes a large chunk from every four consecutive windows, and from two or three windows at the end.
 	Large bool
-	// TitlePrefix counts the document's title in Size, for callers that embed the title with every window. MetadataSuffix
-	// counts the document's properties in Size, and adds them to the text that is embedded: see [WindowOptions.Enrich]. As
-	// in Onyx, less text then fits into a window.
+	// TitlePrefix says that Size includes the document's title, because the caller embeds the title with every window.
+	// MetadataSuffix adds the document's properties to the text that is embedded, and Size includes them: see
+	// [WindowOptions.Enrich]. With either option, a window has less text of its own.
 	TitlePrefix, MetadataSuffix bool
 	// Tokens yields the tokens that Size counts; nil counts words. TokensName is one word that names the tokens in an
 	// index: a model's name, or "" or "words" for words.

@@ -13,8 +13,8 @@ import (
 	"sheaf/internal/yamlfile"
 )
 
-// parse parses the YAML between the delimiters with a full parser. It drops aliases, except aliases of scalars, so
-// nothing expands. If the text is not YAML, it returns a fault, with its line in the block.
+// parse parses the YAML between the delimiters with a full parser. It drops aliases of lists and maps, so that a small
+// text cannot become huge. If the text is not YAML, it returns a fault, with its line in the block.
 func (f *frontmatter) parse(inner string) ([]yamlEntry, *yamlfile.Fault) {
 	limits := yamlfile.Limits{Bytes: maxFrontmatterBytes, Depth: maxFrontmatterDepth}
 	file, err := yamlfile.Parse(strings.ReplaceAll(inner, "\r\n", "\n"), limits, parser.AllowDuplicateMapKey())
@@ -209,7 +209,7 @@ func (r *yamlReader) bare(n ast.Node) ast.Node {
 	return nil
 }
 
-// scalar reads a text, a number or a truth value. It returns false for other nodes. An unquoted wiki link, as in "day:
+// scalar reads a text, a number or a boolean. It returns false for other nodes. An unquoted wiki link, as in "day:
 // [[2024-05-31]]", is also a scalar, although YAML reads nested lists.
 func (r *yamlReader) scalar(n ast.Node) (yamlScalar, bool) {
 	switch n := n.(type) {

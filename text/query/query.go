@@ -99,8 +99,8 @@ func Parse(text string, o Options) sheaf.Query {
 	return q
 }
 
-// searchable reports whether a character can be part of a word. Beyond ASCII, all characters but spaces and punctuation
-// can.
+// searchable reports whether a character can be part of a word. Beyond ASCII, these are all characters except spaces
+// and punctuation.
 func searchable(r rune) bool {
 	return !unicode.IsSpace(r) && !unicode.IsPunct(r) && (r >= 0x80 || unicode.IsLetter(r) || unicode.IsDigit(r))
 }

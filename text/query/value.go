@@ -290,8 +290,8 @@ func (p *parser) property(name string, t token) part {
 	return part{filter: oneOrAny(any), strict: true}
 }
 
-// writtenSo returns a filter for numbers of a property that documents write exactly like value: 12.10 is not 12.1. name
-// is the property, and size is the number that value means.
+// writtenSo returns a filter for documents whose property is a number that is written exactly like value. With the
+// value 12.10, a document with 12.1 does not match. name is the property, and size is the number that value means.
 func writtenSo(name, value string, size float64) sheaf.Filter {
 	written := sheaf.In{Column: sheaf.WrittenColumn(name), Values: sheaf.TextValues(cases(value)...)}
 	if sheaf.WrittenNumber(size, value).Text != "" {

@@ -33,8 +33,8 @@ func UpdatedIn(window string, now time.Time) (sheaf.Filter, error) {
 	return datedIn(start, end, sheaf.UpdatedProperties, MayBeUndated(start, end, now)), err
 }
 
-// InSets returns the filter for documents in any of the sets with these names, or nil without names. For an empty name,
-// it returns sheaf.ErrInvalid.
+// InSets returns the filter for documents in any of the sets with these names. Without names, the filter is nil. For an
+// empty name, it returns sheaf.ErrInvalid.
 func InSets(names []string) (sheaf.Filter, error) {
 	if len(names) == 0 {
 		return nil, nil

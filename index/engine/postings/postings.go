@@ -31,7 +31,7 @@ type List struct {
 	Single    Single
 }
 
-// Single is the only posting of a list.
+// Single is the posting of a list that has exactly one posting.
 type Single struct {
 	Ordinal   uint32
 	Frequency uint32

@@ -123,8 +123,8 @@ func (e *rangeEncoder) encode(out *termLists, number int, r termRange) {
 	}
 }
 
-// next returns the first of the remaining terms in all parts, or "" at the end. It sets holders to the parts with this
-// term.
+// next returns the smallest term that some part still has, or "" at the end. It sets e.holders to the parts that have
+// this term.
 func (e *rangeEncoder) next() (name string) {
 	e.holders = e.holders[:0]
 	for i, at := range e.at {

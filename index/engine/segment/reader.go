@@ -298,7 +298,7 @@ func (r *Reader) fault(err error, section string) error {
 // cursors holds unused cursors for reuse. They already have memory for a key.
 var cursors = sync.Pool{New: func() any { return &tableCursor{key: make([]byte, 0, 256)} }}
 
-// Find returns the ordinal of the chunk with this identifier, or false without such a chunk.
+// Find returns the ordinal of the chunk with this identifier. If there is no such chunk, it returns false.
 func (r *Reader) Find(id string) (ordinal uint32, ok bool, err error) {
 	c := cursors.Get().(*tableCursor)
 	defer cursors.Put(c)
@@ -318,8 +318,8 @@ func (r *Reader) ordinalAt(c *tableCursor) (uint32, error) {
 	return uint32(c.number), nil
 }
 
-// EachID calls f with every identifier and the ordinal of its chunk, in the order of bytes. id is valid only during
-// the call. An error of f ends the walk.
+// EachID calls f for every identifier, in the order of their bytes, with the ordinal of its chunk. id is valid only
+// during the call. An error of f ends the walk.
 func (r *Reader) EachID(f func(id []byte, ordinal uint32) error) error {
 	var c tableCursor
 	for c.reset(r.ids); c.next(); {

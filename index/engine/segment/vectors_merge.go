@@ -86,7 +86,8 @@ func (m *merger) vectorField(name string) error {
 	return nil
 }
 
-// copyVectors writes the rows, the codes and the scales of all vectors of remaining chunks. It returns the owners.
+// copyVectors writes the rows, the codes and the scales of all vectors of remaining chunks. It returns the owner of
+// each written row: the ordinal of its chunk.
 func (m *merger) copyVectors(name string, sources []vectorSource) (vector.OwnerList, error) {
 	var owners vector.OwnerList
 	encoder := sources[0].set.Encoder

@@ -152,8 +152,8 @@ func (w *fileWriter) identifiers(ids, docs []string) {
 }
 
 // documents writes a table with the chunks of each document. Chunk i has the identifier ids[i] and belongs to the
-// document docs[i]. If docs equals ids, the table is empty, and readers use the table of identifiers. The chunks of a
-// document are usually adjacent, so documents sorts runs of chunks instead of chunks.
+// document docs[i]. If every chunk is its own document, the table is empty, and readers use the table of identifiers.
+// The chunks of a document are usually adjacent, so the method sorts runs of chunks instead of single chunks.
 func (w *fileWriter) documents(ids, docs []string) {
 	if slices.Equal(docs, ids) {
 		w.meta.documents, docs = len(docs), nil

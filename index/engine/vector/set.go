@@ -164,8 +164,8 @@ const exactRows = 4 << 10
 // expected number was measured with vectors of passages, but short questions need more rows.
 const depthMargin = 4
 
-// survivors returns the expected number of rows that survive the first step, and the largest allowed number. If a
-// search must compare every row, both are 0.
+// survivors returns how many rows survive the first step of a search: the expected number, and the largest allowed
+// number. If a search must compare every row, both are 0.
 func (s *Set) survivors(k int, o Options) (expected, most int) {
 	switch {
 	case o.Exact:

@@ -193,8 +193,9 @@ func Open[T any](fsys vfs.FS, dir string, open func(Manifest) (T, error)) (T, Ma
 	}
 }
 
-// Sweep removes temporary files, and files of the writer that m does not name. owned reports whether a file with this
-// name belongs to the writer. On Windows, a file that a reader has open stays for the next Sweep.
+// Sweep removes temporary files. It also removes the files that belong to the writer and are missing in m. owned
+// reports whether a file with this name belongs to the writer. On Windows, a file that a reader has open stays for the
+// next Sweep.
 func Sweep(fsys vfs.FS, dir string, m Manifest, owned func(name string) bool) error {
 	names, err := fsys.List(dir)
 	if err != nil {

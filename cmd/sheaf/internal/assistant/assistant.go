@@ -25,7 +25,7 @@ import (
 type Assistant struct {
 	// Name is the word that a user types to choose the assistant. Title is its product name.
 	Name, Title string
-	// File is the configuration file of the assistant.
+	// File is the path of the configuration file of the assistant.
 	File string
 	// sign is a folder that exists only if the assistant is installed. If it is "", the folder of File has this role.
 	sign string

@@ -55,8 +55,8 @@ const (
 	segmentSuffix = ".seg"
 	// DefaultMemory is the default of Options.Memory, in bytes.
 	DefaultMemory = 256 << 20
-	// LeastMemory is the smallest value of Options.Memory that the engine can keep, in bytes. With a lower limit,
-	// building may take more memory than allowed.
+	// LeastMemory is the lowest limit that the engine can hold, in bytes. With a lower value of Options.Memory, building
+	// may take more memory than allowed.
 	LeastMemory = 4 * baseMemory
 	// baseMemory is roughly how many bytes building takes besides the counted memory: for buffers, file data, garbage.
 	baseMemory = 16 << 20

@@ -184,7 +184,8 @@ func (b *Builder) Column(name string, v Value) uint32 {
 	return n
 }
 
-// Mark gives the current chunk a value of a column. Column returns the number of the value.
+// Mark gives the current chunk a value of a column. The parameter column is the number of the value, which the method
+// Column returned.
 func (b *Builder) Mark(column uint32) {
 	r := &b.runs[column]
 	before := cap(r.bounds)

@@ -7,6 +7,7 @@
 package chunk
 
 import (
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -139,6 +140,9 @@ func read(treeName, name string, content []byte, githubSlugs bool) *source {
 	} else if !ok && unclosed().MatchString(s.src[s.start:]) {
 		s.doc.Warnings = []sheaf.Warning{{Line: 1, Message: "frontmatter: no line --- closes it; it is read as text"}}
 	}
+	if page := pageName(s.doc.Title); page != s.doc.Title {
+		s.doc.Aliases = append(s.doc.Aliases, page)
+	}
 	if strings.EqualFold(path.Ext(name), ".mdx") && !s.doc.FrontmatterText {
 		if end := moduleEnd(s.src, begin); end > begin {
 			s.front.whole, begin = span{s.start, end}, end
@@ -152,6 +156,15 @@ func read(treeName, name string, content []byte, githubSlugs bool) *source {
 	}
 	s.doc.Title = shortened(s.title())
 	return s
+}
+
+// pageName returns the name of the page that Logseq keeps in a file: "a/b?" for the file name "a___b%3F".
+func pageName(file string) string {
+	page := strings.ReplaceAll(file, "___", "/")
+	if decoded, err := url.PathUnescape(page); err == nil {
+		page = showable(decoded)
+	}
+	return page
 }
 
 // title returns the title in the frontmatter, else the first titled heading of level 1, else the file's name.

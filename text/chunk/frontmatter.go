@@ -74,6 +74,9 @@ func findFrontmatter(src string, start int) (f frontmatter, ok bool) {
 // unclosed matches the beginning of something that looks like frontmatter: the delimiter, and a key on the next line.
 var unclosed = pattern.Lazy(`^---[ \t]*(\r\n|\n|\r)[A-Za-z_][A-Za-z0-9_-]*:([ \t\r\n]|$)`)
 
+// doubleColon matches a key as in an inline field, such as "tags:: work". To YAML the key is "tags:".
+var doubleColon = pattern.Lazy(`(?m)^([\pL\pN_][^\n:#"']*)::([ \t\r]|$)`)
+
 // These match values that YAML takes for comments. hashLine matches a line such as "tags: #one #two" and an item such
 // as "- #one". hashList matches a line with a list in brackets, and hashItem matches an item of the list.
 var (
@@ -98,7 +101,11 @@ func quoteHashes(inner string) string {
 }
 
 func (f *frontmatter) read(src string) {
-	inner := quoteHashes(src[f.inner.start:f.inner.end])
+	inner := src[f.inner.start:f.inner.end]
+	if strings.Contains(inner, "::") {
+		inner = doubleColon().ReplaceAllString(inner, "$1: $2")
+	}
+	inner = quoteHashes(inner)
 	if blankText(inner) {
 		return
 	}

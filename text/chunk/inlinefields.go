@@ -38,9 +38,9 @@ type field struct {
 	value sheaf.Value
 }
 
-// fields returns the properties in the text, and the tags in the properties called tags, in order. Properties are
-// "name:: value" on its own line or in a list, "[name:: value]" and "(name:: value)", and tasks' properties.
-func (s *scanner) fields() ([]field, []found) {
+// fields reads the properties in the text, in order. Properties are "name:: value" on its own line or in a list,
+// "[name:: value]" and "(name:: value)", and tasks' properties.
+func (s *scanner) fields() fieldReader {
 	r := fieldReader{src: s.src}
 	for _, run := range s.text {
 		if len(r.out) >= maxFields {
@@ -48,14 +48,14 @@ func (s *scanner) fields() ([]field, []found) {
 		}
 		r.line(run)
 	}
-	return r.out, r.tags
+	return r
 }
 
 type fieldReader struct {
 	src string
 	out []field
-	// tags are the tags in the values of the properties tag and tags.
-	tags []found
+	// tags are the tags in the values of the properties tag and tags. aliases are the names in alias and aliases.
+	tags, aliases []found
 	// states are the states of the task on the current line. If the line is not a task, states is empty.
 	states []string
 }
@@ -64,8 +64,8 @@ func (r *fieldReader) add(at int, name string, v sheaf.Value) {
 	if v == (sheaf.Value{}) {
 		return
 	}
-	if isTags(name) {
-		r.addTags(at, v.String())
+	if IsFieldProperty(name) {
+		r.addNames(at, name, v.String())
 		return
 	}
 	r.out = append(r.out, field{span{at, at + 1}, showable(name), v})
@@ -102,20 +102,24 @@ func (r *fieldReader) addAll(at int, name, text string) {
 	}
 }
 
-// tagInList matches a link to a note, or the text up to the next link or comma.
-var tagInList = pattern.Lazy(`\[\[([^\[\]]+)\]\]|(?:[^,\[]|\[[^,\[])+`)
+// nameInList matches a link to a note, or the text up to the next link or comma.
+var nameInList = pattern.Lazy(`\[\[([^\[\]]+)\]\]|(?:[^,\[]|\[[^,\[])+`)
 
-// addTags adds the tags of a list such as "[[two words]] [[alpha]], one". at is the position that the tags get. addTags
-// skips hashtags, which are tags already, and links to files.
-func (r *fieldReader) addTags(at int, list string) {
-	for _, m := range tagInList().FindAllStringSubmatch(list, -1) {
+// addNames adds the tags or aliases of a list such as "[[two words]] [[alpha]], one". at is the position that they get.
+// addNames skips hashtags, which are tags already, and links to files.
+func (r *fieldReader) addNames(at int, property, list string) {
+	names, mark := &r.aliases, "\n"
+	if isTags(property) {
+		names, mark = &r.tags, " #"
+	}
+	for _, m := range nameInList().FindAllStringSubmatch(list, -1) {
 		name := m[1]
 		if name == "" {
-			name, _, _ = strings.Cut(" "+m[0], " #")
+			name, _, _ = strings.Cut(" "+m[0], mark)
 			name = strings.Trim(name, " []\"")
 		}
 		if name != "" && !strings.Contains(name, "](") {
-			r.tags = append(r.tags, found{span{at, at + 1}, name})
+			*names = append(*names, found{span{at, at + 1}, name})
 		}
 	}
 }
@@ -238,7 +242,7 @@ func cutField(text string, line bool) (name, value string, ok bool) {
 	if name == "" || other || unicode.IsDigit(first) || strings.HasPrefix(value, ":") {
 		return "", "", false
 	}
-	if IsAccessProperty(name) || IsFieldProperty(name) && !isTags(name) {
+	if IsAccessProperty(name) || name == "title" {
 		return "", "", false
 	}
 	return name, value, true
@@ -322,6 +326,17 @@ func dueDay(text string, more bool) string {
 
 func isTags(name string) bool {
 	return strings.EqualFold(name, "tags") || strings.EqualFold(name, "tag")
+}
+
+// addAliases adds the names in the fields alias and aliases before the first heading, as Logseq has them.
+func (s *source) addAliases(aliases []found) {
+	for _, a := range aliases {
+		same := func(other string) bool { return strings.EqualFold(other, a.text) }
+		before := len(s.scan.headings) == 0 || a.start < s.scan.headings[0].text.start
+		if before && len(s.doc.Aliases) < maxNames && !slices.ContainsFunc(s.doc.Aliases, same) {
+			s.doc.Aliases = append(s.doc.Aliases, a.text)
+		}
+	}
 }
 
 // distributeFields adds the fields to the chunks that contain them, and the names of the fields to the document.

@@ -109,8 +109,9 @@ func nameHierarchies(chunks []sheaf.Chunk, parents []int, title string) {
 // root. The links of the frontmatter go only to a root chunk.
 func (s *source) distribute() {
 	marks := s.scan.inline()
-	fields, tags := s.scan.fields()
-	marks.tags = append(marks.tags, tags...)
+	fields := s.scan.fields()
+	s.addAliases(fields.aliases)
+	marks.tags = append(marks.tags, fields.tags...)
 	slices.SortStableFunc(marks.tags, func(a, b found) int { return a.start - b.start })
 	chunks := s.doc.Chunks
 	declared := s.doc.Tags[:len(s.doc.Tags):len(s.doc.Tags)]
@@ -127,7 +128,7 @@ func (s *source) distribute() {
 	for _, tag := range declared {
 		seen[strings.ToLower(tag)] = tagged
 	}
-	s.distributeFields(fields)
+	s.distributeFields(fields.out)
 	for _, link := range marks.links {
 		first, last := holding(chunks, link.Span.Start, link.Span.End)
 		for i := first; i < last; i++ {

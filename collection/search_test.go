@@ -197,6 +197,28 @@ func TestPlaceBesideAbsentWord(t *testing.T) {
 	}
 }
 
+// TestSnippetOfProperties checks the snippet of a document without text, and of one that only its properties match.
+func TestSnippetOfProperties(t *testing.T) {
+	f := collectiontest.Open(t, map[string]string{
+		"film.md": "---\ntenant: a\ntags: [seen]\ndirector: \"[[Ann Lee]]\"\ncast: [Bob, Eve]\nyear: 1982\n---\n\n\n",
+		"book.md": "---\nauthor: Ann Lee\n---\n# A book\n\nIt is about storks.\n",
+	}, nil)
+	for query, want := range map[string]string{
+		"film":             "director: Ann Lee · cast: Bob, Eve · year: 1982",
+		"eve":              "director: Ann Lee · cast: Bob, Eve · year: 1982",
+		"year:1982":        "director: Ann Lee · cast: Bob, Eve · year: 1982",
+		"lee -eve":         "author: Ann Lee",
+		"lee storks":       "It is about storks.",
+		`author:"ann lee"`: "A book It is about storks.",
+	} {
+		answer := find(t, reader(t, f, access.Unrestricted()), collection.SearchRequest{Text: query, Limit: 1})
+		must.That(t, len(answer.Results) == 1, "%s: %d results", query, len(answer.Results))
+		r := answer.Results[0]
+		check.Equal(t, r.Snippet, want, "%s", query)
+		check.That(t, query != "eve" || r.Snippet[r.Matches[0].Start:r.Matches[0].End] == "Eve", "matches %v", r.Matches)
+	}
+}
+
 // TestFirstYear checks that a search finds the day that is the zero value of a time in Go.
 func TestFirstYear(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"first.md": "---\ndate: 0001-01-01\n---\n# First\n\nheron\n"}, nil)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"sheaf"
@@ -151,6 +152,14 @@ func (s *pageMaker) cutSnippet(docs documents, doc *sheaf.Document, hit *search.
 		spans = spans[:own] // a snippet shows no forbidden word from under sub-headings
 	}
 	best := s.words.Best(content, spans, own, snippet.Width)
+	if len(best.Matches) == 0 && hit.ID == doc.ID {
+		properties := []byte(propertiesText(doc))
+		whole := []sheaf.Span{{End: len(properties)}}
+		if p := s.words.Best(properties, whole, 1, snippet.Width); len(p.Matches) > 0 || isEmpty(best.Text) {
+			best = p
+			best.At = doc.Frontmatter.Start
+		}
+	}
 	out.Snippet, out.Line = best.Text, catalog.Line(content, best.At)
 	if len(best.Matches) == 0 {
 		return
@@ -163,6 +172,33 @@ func (s *pageMaker) cutSnippet(docs documents, doc *sheaf.Document, hit *search.
 	for _, m := range best.Matches {
 		out.Matches = append(out.Matches, spanOf(m))
 	}
+}
+
+// isEmpty reports whether a snippet shows no text.
+func isEmpty(text string) bool { return strings.Trim(text, "… ") == "" }
+
+// maxPropertiesText limits the text from which snippets of properties are cut.
+const maxPropertiesText = 64 << 10
+
+// propertiesText returns the properties of a document that are text to search, such as "director: Ann · year: 1982".
+func propertiesText(doc *sheaf.Document) string {
+	var b strings.Builder
+	for _, p := range doc.Properties {
+		if len(p.Values) == 0 || !chunk.IsTextProperty(p.Name) || b.Len() > maxPropertiesText {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteString(" · ")
+		}
+		b.WriteString(p.Name + ": ")
+		for i, v := range p.Values {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(v.String())
+		}
+	}
+	return b.String()
 }
 
 // file returns the absolute path of a document's file, or "" for a restricted caller or a document without file.

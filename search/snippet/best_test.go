@@ -121,7 +121,7 @@ func TestHeadingRowOfTable(t *testing.T) {
 		{"Windows line ends", strings.ReplaceAll("| name | region | runs on |\n|---|---|---|\n"+rows+
 			"| zebra | Amsterdam | k8s |\n", "\n", "\r\n"), "zebra", "name region runs on … "},
 		{"without outer bars", "name | region\n---|---\n" + strings.ReplaceAll(rows, "| host", "host") + "zebra | x\n",
-			"zebra", "name region … "},
+			"zebra", "name | region … "},
 		{"in a quote", "> | name | region |\n> |---|---|\n" + strings.ReplaceAll(rows, "| host", "> | host") +
 			"> | zebra | x |\n", "zebra", "name region … "},
 		{"in a short table", "| name | region |\n|---|---|\n| zebra | Amsterdam |\n", "zebra", "name region zebra"},

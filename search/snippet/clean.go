@@ -48,11 +48,13 @@ type openConstructs struct {
 	code   int          // the end of the last code span
 	labels []sheaf.Span // of links by reference: "][label]"
 	signs  []int        // where highlights and comments end
+	row    bool         // the line is a row of a table
 }
 
 func (c *cleaner) run() {
 	begin := lineBegin(c.text, c.pos, c.pos)
 	c.open.fence.read(c.text[max(0, begin-scanBytes):begin])
+	c.open.row = isRow(firstLine(c.text[begin:]))
 	if strings.Trim(c.text[begin:c.pos], " \t>#|-*+[xX]") == "" { // also within the marks of a line
 		c.pos = begin
 		c.lineStart()
@@ -223,6 +225,7 @@ func (c *cleaner) lineStart() {
 		c.skip(marks)
 		return
 	}
+	c.open.row = isRow(firstLine(c.text[c.pos:]))
 	for {
 		indent := 0
 		for rest := c.text[c.pos:]; indent < len(rest) && (rest[indent] == ' ' || rest[indent] == '\t'); {
@@ -478,9 +481,17 @@ func (c *cleaner) mark() bool {
 			return c.skip(linkTarget(rest))
 		}
 	case '\\':
-		return strings.HasPrefix(rest, `\|`) && c.skip(1) // a bar in a table
+		if strings.HasPrefix(rest, `\|`) { // a bar in a table
+			if c.inWikiLink() {
+				return c.skip(1)
+			}
+			if c.skip(2) {
+				c.put('|')
+				return true
+			}
+		}
 	case '|':
-		if c.skip(1) {
+		if (c.open.row || c.inWikiLink()) && c.skip(1) {
 			c.line.space = true
 			return true
 		}
@@ -501,6 +512,18 @@ func (c *cleaner) mark() bool {
 		}
 	}
 	return false
+}
+
+// isRow reports whether a line begins or ends with a bar, like the rows of most tables.
+func isRow(line string) bool {
+	row := strings.Trim(line, " \t>\r\n")
+	return strings.HasPrefix(row, "|") || strings.HasSuffix(row, "|")
+}
+
+// inWikiLink reports whether a wiki link is open at the current position.
+func (c *cleaner) inWikiLink() bool {
+	before := c.text[lineBegin(c.text, c.pos, linkReach):c.pos]
+	return strings.LastIndex(before, "[[") > strings.LastIndex(before, "]]")
 }
 
 // targetAhead reports whether the target or title of a link contains a match. If so, the cleaner keeps the link as it

@@ -53,6 +53,9 @@ func TestSnippet(t *testing.T) {
 			"a [b](in a hurry) <heron>."},
 		{"picture without text", sheaf.Match{Text: "heron"}, "- ![][img]\n- heron", "<heron>"},
 		{"picture in a table", sheaf.Match{Text: "heron"}, "| ![[a.png\\|300]] | heron |", "a.png 300 <heron>"},
+		{"bars in text", sheaf.Match{Text: "heron"}, "ls | wc, |x| and heron\n\n| a \\| b | heron |\n",
+			"ls | wc, |x| and <heron> a | b <heron>"},
+		{"less than in a formula", sheaf.Match{Text: "heron"}, "$x<a \\\\ heron & x>b$", "$x<a \\\\ <heron> & x>b$"},
 		{"first task", sheaf.Match{Text: "alpha050"}, strings.Repeat("  - [ ] Setting alpha04 waits\n", 60) +
 			"  - [ ] Setting alpha050 waits\n",
 			"…" + strings.Repeat("☐ Setting <alpha>04 waits ", 5) + "☐ Setting <alpha050> waits"},

@@ -439,12 +439,16 @@ var (
 // has no attributes. within says that the tag may be inside a word.
 func Tag(text string) (size int, bare, within bool) {
 	name := strings.TrimPrefix(text[1:min(len(text), 16)], "/")
-	if i := strings.IndexAny(name, " />\t\r\n"); i > 1 { // one capital letter may be a type parameter
-		name = strings.ToLower(name[:i])
-	} else if i == 1 {
-		name = name[:i]
+	rest := ""
+	if i := strings.IndexAny(name, " />\t\r\n"); i > 0 {
+		name, rest = name[:i], strings.TrimLeft(name[i:], " \t\r\n")
 	}
-	if within = wordTags[name]; within || lineTags[name] {
+	if len(name) > 1 { // one capital letter may be a type parameter
+		name = strings.ToLower(name)
+	}
+	first, _ := utf8.DecodeRuneInString(rest)
+	attribute := rest == "" || unicode.IsLetter(first) || strings.ContainsRune("_:/>{", first)
+	if within = wordTags[name]; attribute && (within || lineTags[name]) {
 		size = strings.IndexByte(text[:min(len(text), longestTag)], '>') + 1
 	}
 	return size, size > 0 && len(strings.Trim(text[:size-1], "</ ")) == len(name), within

@@ -356,6 +356,7 @@ func TestInlineMarks(t *testing.T) {
 		{"**S**pecific, **M**e, 2**3 and a ** b", "**Specific, **Me, 2**3 and a ** b"},
 		{"`a&nbsp;b` &nbsp;`c", "`a&nbsp;b` \u00a0`c"},
 		{"\\&nbsp; \\<b> List<T> <B> <file>", "\\&nbsp; \\<b> List<T> <B> <file>"},
+		{"$x<a \\\\ y & z>b$, i <b && c> d, <a href='x'>y</a>", "$x<a \\\\ y & z>b$, i <b && c> d, <a href='x'>y"},
 		{"```\n<b>x</b>-\n```\n<b>y</b>", "```\n<b>x</b>\n```\ny"},
 		{"<b>![a](data:image/svg+xml,<b>x&amp;</b>)</b>", "![a]()"},
 	} {

@@ -219,6 +219,25 @@ func TestSnippetOfProperties(t *testing.T) {
 	}
 }
 
+// TestListBeginsWithDocuments checks that a query of a filter lists documents before the sections of other documents.
+func TestListBeginsWithDocuments(t *testing.T) {
+	f := collectiontest.Open(t, map[string]string{
+		"a#1.md": "---\nkind: bird\n---\n# Heron\n\nIt is grey.\n\n## Food\n\nFish.\n\n## Nest\n\n- [ ] look\n",
+		"b.md":   "---\nkind: bird\n---\nA stork.\n",
+		"c.md":   "# Work\n\n## Monday\n\n- [ ] buy\n",
+	}, nil)
+	for query, want := range map[string][]string{
+		"kind:bird": {"notes:a#1.md", "notes:b.md", "notes:a#1.md#food", "notes:a#1.md#nest"},
+		"task:open": {"notes:a#1.md#nest", "notes:c.md#monday"},
+	} {
+		var got []string
+		for _, r := range find(t, reader(t, f, access.Unrestricted()), collection.SearchRequest{Text: query}).Results {
+			got = append(got, string(r.ID))
+		}
+		check.List(t, got, want, "%s", query)
+	}
+}
+
 // TestFirstYear checks that a search finds the day that is the zero value of a time in Go.
 func TestFirstYear(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"first.md": "---\ndate: 0001-01-01\n---\n# First\n\nheron\n"}, nil)

@@ -43,6 +43,9 @@ func (r *run) phase(ctx context.Context, ph *profile.Phase, at lane, within []sh
 	if within == nil { // otherwise the first phase checked them
 		for i := range outcomes {
 			outcomes[i].ranking = r.dropUnknown(outcomes[i].ranking)
+			if isList(r.query.Words) {
+				outcomes[i].ranking = r.documentsFirst(outcomes[i].ranking)
+			}
 		}
 	}
 	candidates, foundBy := candidatesOf(outcomes)
@@ -144,7 +147,7 @@ func (r *run) requests(ph *profile.Phase, within []sheaf.ID) ([]outcome, error) 
 				r.searcher.storeName(), otherFields)
 		}
 		o.request.Text.Query = r.query.Words
-		if words, ok := r.query.Words.(sheaf.Bool); ok && len(words.Must)+len(words.Should) == 0 {
+		if isList(r.query.Words) {
 			longer := o.request
 			longer.Limit = max(longer.Limit, listLimit)
 			if s, ok := r.searcher.Backend.(store.Selective); !ok || s.Supports(longer) == nil {
@@ -162,9 +165,31 @@ func (r *run) requests(ph *profile.Phase, within []sheaf.ID) ([]outcome, error) 
 	return nil, nil
 }
 
-// listLimit is the largest number of chunks that a branch retrieves for a query without words. Such a query lists the
-// matches of its filter in the order of IDs. With a smaller limit, one long document could fill the list.
+// listLimit is the largest number of chunks that a branch retrieves for a list. With a smaller limit, one long document
+// could fill the list.
 const listLimit = 1000
+
+// isList reports whether a query has no words to find. Such a query lists the matches of its filter in the order of
+// IDs, but documents before sections.
+func isList(query sheaf.TextQuery) bool {
+	words, ok := query.(sheaf.Bool)
+	return ok && len(words.Must)+len(words.Should) == 0
+}
+
+// documentsFirst returns hits with the documents before the sections. A tag or property of a document also counts for
+// its sections, which would otherwise hide other documents.
+func (r *run) documentsFirst(hits sheaf.Ranking) sheaf.Ranking {
+	out := make(sheaf.Ranking, 0, len(hits))
+	var sections sheaf.Ranking
+	for _, h := range hits {
+		if n := r.facts.Node(h.ID); n != nil && n.Parent == "" {
+			out = append(out, h)
+		} else {
+			sections = append(sections, h)
+		}
+	}
+	return append(out, sections...)
+}
 
 var (
 	combines = map[string]store.Combine{

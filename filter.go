@@ -28,13 +28,29 @@ const AccessPublic = "public"
 // same column. The caller must pass a name in NFC, like the names in documents.
 func PropertyColumn(name string) string { return "prop." + strings.ToLower(name) }
 
-// CreatedProperties and UpdatedProperties are the properties that say when a document was created and updated, most
-// important first. Many programs write them, each with its own name. Do not change them.
+// CreatedProperties, PublishedProperties and UpdatedProperties are the properties that say when a document was created,
+// published and updated, most important first. Many programs write them, each with its own name. Do not change them.
 var (
-	CreatedProperties = []string{"created", "date.created", "date created"}
-	UpdatedProperties = []string{"updated", "date.updated", "modified", "date modified", "lastmod", "lastupdated",
-		"last_update", "last_update.date", "last_modified_at"}
+	CreatedProperties   = spellings("created", "date.created", "date created", "created at", "created date", "created time")
+	PublishedProperties = spellings("published", "publish date", "pubdate", "date published", "published at")
+	UpdatedProperties   = spellings("updated", "date.updated", "modified", "date modified", "lastmod", "last updated",
+		"last update", "last_update.date", "last modified at", "last modified", "updated at", "updated date",
+		"date updated", "last edited time")
 )
+
+// spellings returns the names in order. After a name of several words come its spellings with "_", with "-", and as one
+// word.
+func spellings(names ...string) (all []string) {
+	for _, name := range names {
+		all = append(all, name)
+		if strings.Contains(name, " ") {
+			for _, between := range []string{"_", "-", ""} {
+				all = append(all, strings.ReplaceAll(name, " ", between))
+			}
+		}
+	}
+	return all
+}
 
 // WrittenColumn returns the column for a property's numbers and dates as text, in the spelling of the document. A
 // document has values in this column only if the property has an unusual spelling, such as 000032.

@@ -200,7 +200,7 @@ func (f *frontmatter) take(entries []yamlEntry) {
 		case "tags", "tag":
 			f.tags = f.appendNames(f.tags, e, ", ", "#")
 		default:
-			if slices.Contains(dateProperties, strings.ToLower(e.key)) {
+			if _, ok := dateRanks[strings.ToLower(e.key)]; ok {
 				f.checkDate(e)
 			}
 		}

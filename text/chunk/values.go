@@ -176,23 +176,34 @@ func parseZone(s string) (*time.Location, bool) {
 	return time.FixedZone("", offset), h < 24 && m < 60
 }
 
-// dateProperties are the properties that give a document its date, the most important first.
-var dateProperties = slices.Concat([]string{"date"}, sheaf.CreatedProperties,
-	[]string{"published", "publishdate", "pubdate"}, sheaf.UpdatedProperties)
+// dateRanks ranks the properties that give a document its date. The most important property has rank 0.
+var dateRanks = func() map[string]int {
+	ranks := map[string]int{}
+	for _, name := range slices.Concat([]string{"date"}, sheaf.CreatedProperties, sheaf.PublishedProperties,
+		sheaf.UpdatedProperties) {
+		ranks[name] = len(ranks)
+	}
+	return ranks
+}()
 
 // DateOf returns the date of a document, from its frontmatter, else its file's name, else the modification time.
 func DateOf(doc *sheaf.Document, modified time.Time) sheaf.Dated {
-	for _, name := range dateProperties {
-		for _, p := range doc.Properties {
-			if !strings.EqualFold(p.Name, name) {
-				continue
-			}
-			for _, v := range p.Values {
-				if t, ok := documentDate(v); ok {
-					return sheaf.Dated{Time: t, Source: sheaf.DateFrontmatter}
-				}
+	var best sheaf.Dated
+	least := len(dateRanks)
+	for _, p := range doc.Properties {
+		rank, ok := dateRanks[strings.ToLower(p.Name)]
+		if !ok || rank >= least {
+			continue
+		}
+		for _, v := range p.Values {
+			if t, ok := documentDate(v); ok {
+				best, least = sheaf.Dated{Time: t, Source: sheaf.DateFrontmatter}, rank
+				break
 			}
 		}
+	}
+	if least < len(dateRanks) {
+		return best
 	}
 	if t, ok := dateInPath(doc.Path); ok {
 		return sheaf.Dated{Time: t, Source: sheaf.DateFileName}

@@ -21,6 +21,7 @@
 package query
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -362,7 +363,8 @@ func (p *parser) operand(t token, text string, depth int) (token, string) {
 				t.kind, t.field, t.text = tokenPhrase, name, rest[:closing]
 				rest = rest[closing+size:]
 				if quote == 0 && strings.HasPrefix(rest, ":") && wordEnd(rest, depth, nil) > 1 {
-					p.note("a phrase is not a field: the parts before and after the colon were searched as words")
+					p.note("a phrase is not a field: the parts before and after the colon were searched as words; a property " +
+						"of two words is written two-words:")
 				}
 				return t, rest
 			}
@@ -464,9 +466,17 @@ func (p *parser) unknown(name, word string) {
 		return
 	}
 	if len(p.notes) < maxNotes { // further ones are only counted
-		properties := maps.Clone(p.properties)
-		maps.DeleteFunc(properties, func(_ string, is bool) bool { return !is })
-		if near := suggest.Nearest(name, slices.Concat(fieldNames, slices.Sorted(maps.Keys(properties)))); near != "" {
+		known := slices.Clone(fieldNames)
+		for _, property := range slices.Sorted(maps.Keys(p.properties)) {
+			if p.properties[property] {
+				known = append(known, strings.ReplaceAll(property, " ", "-"))
+			}
+		}
+		near := suggest.Nearest(name, known)
+		if i := slices.IndexFunc(known, func(k string) bool { return strings.HasSuffix(k, "-"+fold.Text(name)) }); i >= 0 {
+			near = cmp.Or(near, known[i]) // a name of two words without the hyphen
+		}
+		if near != "" {
 			said += "; did you mean " + quoted(near+":") + "?"
 		}
 	}

@@ -142,6 +142,8 @@ func TestParse(t *testing.T) {
 		{`/usr/bin/ /a/b.c?x=1 /docs/`, `any of "/usr/bin/ /a/b.c?x=1 /docs/"`, ""},
 		{`say "hello`, `any of "say hello"`, "not closed"},
 		{`befor:2020`, `any of "befor:2020"`, `did you mean "before:"?`},
+		{`next step:call`, `any of "next step:call"`, `did you mean "next-step:"?`},
+		{`"next step":call`, `the phrase "next step", better with any of ":call"`, "is written two-words:"},
 		{`nosuch:thing`, `any of "nosuch:thing"`, "is no field or property"},
 		{`(((`, `any of "((("`, "no letter, digit or emoji"},
 		{`a) b`, `any of "a) b"`, "closes nothing"},

@@ -31,7 +31,8 @@ func PropertyColumn(name string) string { return "prop." + strings.ToLower(name)
 // CreatedProperties, PublishedProperties and UpdatedProperties are the properties that say when a document was created,
 // published and updated, most important first. Many programs write them, each with its own name. Do not change them.
 var (
-	CreatedProperties   = spellings("created", "date.created", "date created", "created at", "created date", "created time")
+	CreatedProperties = spellings("created", "date.created", "date created", "created at", "created date",
+		"created time")
 	PublishedProperties = spellings("published", "publish date", "pubdate", "date published", "published at")
 	UpdatedProperties   = spellings("updated", "date.updated", "modified", "date modified", "lastmod", "last updated",
 		"last update", "last_update.date", "last modified at", "last modified", "updated at", "updated date",

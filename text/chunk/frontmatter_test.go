@@ -138,7 +138,8 @@ func TestDateOf(t *testing.T) {
 		{"2023-01-02 a.md", "---\nupdated_at: 2024-06-01\ncreated_at: 2024-05-31\n---\nx", "2024-05-31",
 			sheaf.DateFrontmatter},
 		{"a.md", "---\nupdatedDate: 2024-06-01\nDate-Created: 2024-05-31\n---\nx", "2024-05-31", sheaf.DateFrontmatter},
-		{"a.md", "---\nLast edited time: 2024-06-01\npublishedAt: 2024-05-31\n---\nx", "2024-05-31", sheaf.DateFrontmatter},
+		{"a.md", "---\nLast edited time: 2024-06-01\npublishedAt: 2024-05-31\n---\nx", "2024-05-31",
+			sheaf.DateFrontmatter},
 		{"2023-01-02 a.md", "---\ndate: 2021/06/08\n---\nx", "2021-06-08", sheaf.DateFrontmatter},
 		{"a.md", "---\ndate: 2021/6/8 20:46:25\n---\nx", "2021-06-08", sheaf.DateFrontmatter},
 		{"a.md", "---\ndate: 06/08/2021\n---\nx", "2020-02-03", sheaf.DateModified}, // it may mean June or August

@@ -115,7 +115,7 @@ func TestTagFields(t *testing.T) {
 	}
 }
 
-// TestLogseqNames checks the other names of a page in Logseq: its name in links, and the aliases in its first lines.
+// TestLogseqNames checks the names of a page in Logseq: its name in links, and its aliases.
 func TestLogseqNames(t *testing.T) {
 	for _, c := range []struct{ path, text, want string }{
 		{"pages/a___b%3F.md", "alias:: The B, [[b, c]]\n\n- text\n", "a/b?;The B;b, c"},

@@ -206,7 +206,28 @@ func (p *parser) lex(text string) []token {
 	if depth > 0 {
 		p.note("a bracket is not closed; it ends with the query")
 	}
+	p.noteOptions(out)
 	return out
+}
+
+// noteOptions adds a note for each forbidden word beside other words that may be meant as an option.
+func (p *parser) noteOptions(tokens []token) {
+	if !slices.ContainsFunc(tokens, func(t token) bool { return t.kind == tokenWord && t.sign == 0 && t.field == "" }) {
+		return
+	}
+	for _, t := range tokens {
+		if isOption(t) {
+			p.note(quoted("-"+t.text) + " leaves out what has " + quoted(t.text) +
+				"; for an option of a command, put it in quotation marks")
+		}
+	}
+}
+
+// isOption reports whether a forbidden word may be meant as an option of a command, as in ls -la: it has at most three
+// letters and digits.
+func isOption(t token) bool {
+	other := func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	return t.sign == '-' && t.kind == tokenWord && t.field == "" && len(t.text) <= 3 && !strings.ContainsFunc(t.text, other)
 }
 
 // oneOf returns tokens that match any of the values. sign applies to all these tokens.

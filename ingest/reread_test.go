@@ -413,6 +413,7 @@ var readAs = map[int]string{
 	// Dates 2018 11 25.md and 2024-W10.md by their names, and reads (std::atomic) as text. These texts have none.
 	28: "91637d61dbb51af0",
 	29: "91637d61dbb51af0",
+	30: "91637d61dbb51af0",
 }
 
 // TestParserVersion checks that the parsed texts have the digest of ingest.ParserVersion. If it fails because texts

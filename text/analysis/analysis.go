@@ -121,8 +121,9 @@ type Term struct {
 	// Form marks the folded word before stemming, if it differs from the stem at the same position. Prefix and fuzzy
 	// queries use forms and ordinary terms. A form has its stem's position and does not count in a field's length.
 	Form bool
-	// Bare marks the additional stem of a word without its diacritics. It exists only if the word without diacritics is
-	// ASCII and has another stem. Only queries without diacritics use it.
+	// Bare marks a term for queries in a simpler spelling, which queries in the full spelling do not use. It is the stem
+	// of a word without its diacritics, if this word is ASCII and has another stem. Or it is a word such as e-mail without
+	// the hyphen.
 	Bare bool
 	// Part marks a term that phrases skip: it depends on spelling, or another term has the same meaning. Examples are
 	// parts of a name, a whole name with hyphens, pieces around a line-end hyphen, and emoji parts.

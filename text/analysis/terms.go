@@ -20,8 +20,9 @@ import (
 // digits: GitHub has git and hub, one after the other. But like the word github, the name takes only one position
 // ([Term.Over]). So "git hub" matches GitHub, and "github pages" matches GitHub Pages.
 //
-// A word with hyphens has terms for the words between the hyphens. The whole is also a term if it looks like a name:
-// with a digit or two capitals (Get-Item, utf-8). If a hyphen ends a line, the joined word is also a term, at the first
+// A word with hyphens has terms for the words between the hyphens. A name is also a term without its hyphens, so that
+// Wi-Fi and wifi match. A name has a digit or two capitals (utf-8, Get-Item). Of other words, only those with one letter
+// before the hyphen have such a term, for queries without the hyphen: email finds e-mail. If a hyphen ends a line, the joined word is also a term, at the first
 // and the last part. The reason is that the hyphen may only divide a word (infor-mation) or belong to the word
 // (long-term).
 func (a *Analyzer) Terms(dst []Term, raw string) []Term {
@@ -91,8 +92,13 @@ func symbolTerms(dst []Term, raw string) []Term {
 
 // compound appends the terms of a word with hyphens.
 func (a *Analyzer) compound(dst []Term, raw string) []Term {
-	if isName(raw) {
-		dst = append(dst, Term{Text: a.Fold(raw), End: len(raw), Part: true})
+	name := isName(raw)
+	if _, size := utf8.DecodeRuneInString(raw); name || strings.HasPrefix(raw[size:], "-") {
+		if whole := withoutHyphens(raw); !isLetters(whole) {
+			dst = append(dst, Term{Text: a.Fold(whole), End: len(raw), Part: true})
+		} else if t := a.cachedTerms(whole); t.term != "" {
+			dst = append(dst, Term{Text: t.term, End: len(raw), Part: true, Bare: !name})
+		}
 	}
 	offset, last := 0, 0
 	broken := brokenWord{start: -1}
@@ -169,6 +175,26 @@ func hyphenIn(raw string, from int) (to, next int, cut bool) {
 		}
 	}
 	return len(raw), len(raw), false
+}
+
+// withoutHyphens returns a name without its hyphens, so that Wi-Fi and utf-8 are also wifi and utf8. A hyphen between
+// digits stays, because 3-5 is not 35.
+func withoutHyphens(raw string) string {
+	if strings.ContainsAny(raw, "\r\n") { // a line end divides the name
+		return raw
+	}
+	var b strings.Builder
+	var before rune
+	for i, r := range raw {
+		after, _ := utf8.DecodeRuneInString(raw[i+utf8.RuneLen(r):])
+		if !isHyphen(r) {
+			b.WriteRune(r)
+		} else if unicode.IsDigit(before) && unicode.IsDigit(after) {
+			b.WriteByte('-')
+		}
+		before = r
+	}
+	return b.String()
 }
 
 // isName reports whether a word with hyphens is a name, not a compound of prose.

@@ -223,8 +223,8 @@ func (p *parser) noteOptions(tokens []token) {
 	}
 }
 
-// isOption reports whether a forbidden word may be meant as an option of a command, as in ls -la: it has at most three
-// letters and digits.
+// isOption reports whether a forbidden word may be meant as an option of a command, as in ls -la. An option has at most
+// three letters and digits.
 func isOption(t token) bool {
 	other := func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 	return t.sign == '-' && t.kind == tokenWord && t.field == "" && len(t.text) <= 3 && !strings.ContainsFunc(t.text, other)

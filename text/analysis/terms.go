@@ -22,9 +22,9 @@ import (
 //
 // A word with hyphens has terms for the words between the hyphens. A name is also a term without its hyphens, so that
 // Wi-Fi and wifi match. A name has a digit or two capitals (utf-8, Get-Item). A word with one letter before the hyphen
-// has such a term for queries without the hyphen: email finds e-mail. If a hyphen ends a line, the joined word is also a
-// term, at the first and the last part. The reason is that the hyphen may only divide a word (infor-mation) or belong to
-// the word (long-term).
+// has such a term for queries without the hyphen: email finds e-mail. If a hyphen ends a line, the joined word is also
+// a term, at the first and the last part. The reason is that the hyphen may only divide a word (infor-mation) or belong
+// to the word (long-term).
 func (a *Analyzer) Terms(dst []Term, raw string) []Term {
 	switch {
 	case raw == "" || raw == ValueEnd:

@@ -227,7 +227,8 @@ func (p *parser) noteOptions(tokens []token) {
 // three letters and digits.
 func isOption(t token) bool {
 	other := func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) }
-	return t.sign == '-' && t.kind == tokenWord && t.field == "" && len(t.text) <= 3 && !strings.ContainsFunc(t.text, other)
+	word := t.kind == tokenWord && t.field == ""
+	return t.sign == '-' && word && len(t.text) <= 3 && !strings.ContainsFunc(t.text, other)
 }
 
 // oneOf returns tokens that match any of the values. sign applies to all these tokens.

@@ -10,8 +10,8 @@ import (
 
 // Nearest returns the known name with the fewest edits from name, ignoring case. Of several, it returns the first. The
 // limit is one edit for each three characters of name, but at least one. From four characters on, it is at least two. A
-// known name that starts with name, of three or more characters, counts as one edit. If every known name is above the
-// limit, Nearest returns "".
+// known name that starts with name, of three or more characters, counts as one edit. So does a known name of four or more
+// characters with which name starts. If every known name is above the limit, Nearest returns "".
 func Nearest(name string, known []string) string {
 	length := utf8.RuneCountInString(name)
 	limit := max(length/3, 1)
@@ -34,8 +34,8 @@ func NearestValue(name string, known []string) string {
 	return nearest(name, alike, max(utf8.RuneCountInString(name)/4, 1))
 }
 
-// nearest returns the first known name with the fewest edits, at most limit, or "". If name has three or more
-// characters, a known name that starts with name counts as one edit.
+// nearest returns the first known name with the fewest edits, at most limit, or "". For the beginnings of names, see
+// Nearest.
 func nearest(name string, known []string, limit int) string {
 	lower := strings.ToLower(name)
 	length := utf8.RuneCountInString(lower)
@@ -45,8 +45,9 @@ func nearest(name string, known []string, limit int) string {
 	best, bestDistance := "", limit+1
 	letters := []rune(lower)
 	for _, k := range known {
-		d := edits.Distance(letters, []rune(strings.ToLower(k)), limit)
-		if length >= 3 && strings.HasPrefix(strings.ToLower(k), lower) {
+		low := strings.ToLower(k)
+		d := edits.Distance(letters, []rune(low), limit)
+		if length >= 3 && strings.HasPrefix(low, lower) || len(low) >= 4 && strings.HasPrefix(lower, low) {
 			d = min(d, 1)
 		}
 		if d < bestDistance {

@@ -16,6 +16,8 @@ func TestNearest(t *testing.T) {
 		{"indx", "index"},
 		{"gte", "get"},
 		{"compl", "completion"},
+		{"searching", "search"},
+		{"getaway", ""},
 		{"xyzzy", ""},
 		{"", ""},
 		{"l", "ls"},

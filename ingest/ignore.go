@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"unicode/utf8"
+
+	"sheaf/internal/pattern"
 )
 
 // ignoreRule is one line of an ignore file, as gitignore(5) defines it.
@@ -227,11 +229,12 @@ func (w *walker) withIgnores(dir folder, full string, entries []fs.DirEntry) ([]
 	if dir.path != "" && listed(entries, ".git") {
 		if git := gitFolder(full); git != "" {
 			ignores = slices.DeleteFunc(slices.Clone(ignores), func(f ignoreFile) bool { return !f.isOwn() })
-			exclude := filepath.Join(git, excludes)
-			w.watchIgnore(exclude)
-			if _, fault := os.Lstat(exclude); !errors.Is(fault, fs.ErrPermission) {
-				if err := take(exclude, pathAbove(w.root, exclude)); err != nil {
-					return nil, err
+			for _, exclude := range []string{userExcludes(git), filepath.Join(git, excludes)} {
+				w.watchIgnore(exclude)
+				if _, fault := os.Lstat(exclude); !errors.Is(fault, fs.ErrPermission) {
+					if err := take(exclude, pathAbove(w.root, exclude)); err != nil {
+						return nil, err
+					}
 				}
 			}
 		}
@@ -265,6 +268,31 @@ func ownLast(ignores []ignoreFile) {
 
 // excludes is the path of the file with a repository's own rules, relative to the result of gitFolder.
 const excludes = "info/exclude"
+
+// excludesSetting matches the setting core.excludesFile in a settings file of git.
+var excludesSetting = pattern.Lazy(`(?ims)^\s*\[core\][^\[]*?^\s*excludesfile\s*=\s*"?([^"\r\n#;]*)`)
+
+// userExcludes returns the path of the file with the user's rules for all repositories. The setting core.excludesFile of
+// git names the file; without it, git has a default. git is the result of gitFolder. The file may be missing.
+func userExcludes(git string) string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = "/"
+	}
+	settings := cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config"))
+	for _, file := range []string{
+		filepath.Join(git, "config"), filepath.Join(home, ".gitconfig"), filepath.Join(settings, "git", "config"),
+	} {
+		if m := excludesSetting().FindStringSubmatch(readSmall(file)); m != nil {
+			name := strings.TrimSpace(m[1])
+			if below, ok := strings.CutPrefix(name, "~/"); ok {
+				name = filepath.Join(home, below)
+			}
+			return leading(home, name)
+		}
+	}
+	return filepath.Join(settings, "git", "ignore")
+}
 
 // gitFolder returns git's folder for the repository that begins at the path full, or "". The repository's own rules are
 // in this folder: see excludes. In a worktree and in a submodule, .git is a file with the path of git's folder.
@@ -388,6 +416,7 @@ func outerIgnores(root string) (ignores []ignoreFile, sources []string, err erro
 			take(filepath.Join(git, excludes))
 		}
 		if begins {
+			take(userExcludes(git))
 			ownLast(ignores)
 			return ignores, sources, err
 		}

@@ -121,6 +121,33 @@ func TestIgnoreRulesWithStarsAbove(t *testing.T) {
 	}
 }
 
+// TestUserExcludes checks the rules of a user for all repositories, in git's default file and in a file that settings
+// name.
+func TestUserExcludes(t *testing.T) {
+	home := filesOf(t, map[string]string{
+		".config/git/ignore": "*.draft.md\n/top.md\nkept.md\n", "own": "**/secret*.md\n",
+		"set/.gitconfig": "[user]\n\tname = Ann\n[core]\n\teditor = vi\n\texcludesFile = ~/mine # all\n[x]\n",
+		"set/mine":       "mine.md\n",
+	})
+	root := filesOf(t, map[string]string{
+		".git/HEAD": "ref\n", ".gitignore": "!kept.md\n", "a.md": "a\n", "b.draft.md": "a\n", "top.md": "a\n",
+		"in/top.md": "a\n", "kept.md": "a\n", "mine.md": "a\n", "secret1.md": "a\n", "inner/.git/HEAD": "ref\n", "inner/c.draft.md": "a\n",
+		"inner/top.md": "a\n",
+	})
+	t.Setenv("XDG_CONFIG_HOME", "")
+	t.Setenv("HOME", home)
+	check.List(t, found(t, root), []string{"a.md", "in/top.md", "kept.md", "mine.md", "secret1.md"}, "by the default file")
+	check.List(t, found(t, filepath.Join(root, "in")), []string{"top.md"}, "in a folder of the repository")
+	all := []string{"a.md", "b.draft.md", "in/top.md", "inner/c.draft.md", "inner/top.md", "kept.md", "secret1.md",
+		"top.md"}
+	t.Setenv("HOME", filepath.Join(home, "set"))
+	check.List(t, found(t, root), all, "by the settings of the user")
+	must.Do(t, os.WriteFile(filepath.Join(root, ".git", "config"), []byte("[core]\nexcludesfile = \""+
+		filepath.Join(home, "own")+"\"\n"), 0o644))
+	all = slices.DeleteFunc(all, func(name string) bool { return name == "secret1.md" })
+	check.List(t, found(t, root), append(all[:5:5], "kept.md", "mine.md", "top.md"), "by the settings of the repository")
+}
+
 // TestManyIgnoreRulesWithStars checks that 10,000 rules with stars above a folder of 300 files take little time.
 func TestManyIgnoreRulesWithStars(t *testing.T) {
 	var rules strings.Builder

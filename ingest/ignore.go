@@ -272,8 +272,8 @@ const excludes = "info/exclude"
 // excludesSetting matches the setting core.excludesFile in a settings file of git.
 var excludesSetting = pattern.Lazy(`(?ims)^\s*\[core\][^\[]*?^\s*excludesfile\s*=\s*"?([^"\r\n#;]*)`)
 
-// userExcludes returns the path of the file with the user's rules for all repositories. The setting core.excludesFile of
-// git names the file; without it, git has a default. git is the result of gitFolder. The file may be missing.
+// userExcludes returns the path of the file with the user's rules for all repositories. The setting core.excludesFile
+// of git names the file; without it, git has a default. git is the result of gitFolder. The file may be missing.
 func userExcludes(git string) string {
 	home, err := os.UserHomeDir()
 	if err != nil {

@@ -121,8 +121,7 @@ func TestIgnoreRulesWithStarsAbove(t *testing.T) {
 	}
 }
 
-// TestUserExcludes checks the rules of a user for all repositories, in git's default file and in a file that settings
-// name.
+// TestUserExcludes checks the rules of a user for all repositories.
 func TestUserExcludes(t *testing.T) {
 	home := filesOf(t, map[string]string{
 		".config/git/ignore": "*.draft.md\n/top.md\nkept.md\n", "own": "**/secret*.md\n",
@@ -130,7 +129,8 @@ func TestUserExcludes(t *testing.T) {
 		"set/mine":       "mine.md\n",
 	})
 	root := filesOf(t, map[string]string{
-		".git/HEAD": "ref\n", ".gitignore": "!kept.md\n", "a.md": "a\n", "b.draft.md": "a\n", "top.md": "a\n",
+		".git/HEAD": "ref\n", ".gitignore": "!kept.md\n", "a.md": "a\n", "b.draft.md": "a\n",
+		"top.md":    "a\n",
 		"in/top.md": "a\n", "kept.md": "a\n", "mine.md": "a\n", "secret1.md": "a\n", "inner/.git/HEAD": "ref\n", "inner/c.draft.md": "a\n",
 		"inner/top.md": "a\n",
 	})

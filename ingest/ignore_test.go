@@ -131,7 +131,8 @@ func TestUserExcludes(t *testing.T) {
 	root := filesOf(t, map[string]string{
 		".git/HEAD": "ref\n", ".gitignore": "!kept.md\n", "a.md": "a\n", "b.draft.md": "a\n",
 		"top.md":    "a\n",
-		"in/top.md": "a\n", "kept.md": "a\n", "mine.md": "a\n", "secret1.md": "a\n", "inner/.git/HEAD": "ref\n", "inner/c.draft.md": "a\n",
+		"in/top.md": "a\n", "kept.md": "a\n", "mine.md": "a\n", "secret1.md": "a\n",
+		"inner/.git/HEAD": "ref\n", "inner/c.draft.md": "a\n",
 		"inner/top.md": "a\n",
 	})
 	t.Setenv("XDG_CONFIG_HOME", "")

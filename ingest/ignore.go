@@ -12,8 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"unicode/utf8"
-
-	"sheaf/internal/pattern"
 )
 
 // ignoreRule is one line of an ignore file, as gitignore(5) defines it.
@@ -269,8 +267,19 @@ func ownLast(ignores []ignoreFile) {
 // excludes is the path of the file with a repository's own rules, relative to the result of gitFolder.
 const excludes = "info/exclude"
 
-// excludesSetting matches the setting core.excludesFile in a settings file of git.
-var excludesSetting = pattern.Lazy(`(?ims)^\s*\[core\][^\[]*?^\s*excludesfile\s*=\s*"?([^"\r\n#;]*)`)
+// excludesSetting returns the last value of core.excludesFile in a settings file of git, or "".
+func excludesSetting(settings string) (value string) {
+	core := false
+	for line := range strings.Lines(settings) {
+		line, _, _ = strings.Cut(strings.TrimSpace(line), "#")
+		if strings.HasPrefix(line, "[") {
+			core = strings.EqualFold(strings.TrimSpace(line), "[core]")
+		} else if name, v, _ := strings.Cut(line, "="); core && strings.EqualFold(strings.TrimSpace(name), "excludesFile") {
+			value = strings.Trim(strings.TrimSpace(v), `"`)
+		}
+	}
+	return value
+}
 
 // userExcludes returns the path of the file with the user's rules for all repositories. The setting core.excludesFile
 // of git names the file; without it, git has a default. git is the result of gitFolder. The file may be missing.
@@ -283,8 +292,7 @@ func userExcludes(git string) string {
 	for _, file := range []string{
 		filepath.Join(git, "config"), filepath.Join(home, ".gitconfig"), filepath.Join(settings, "git", "config"),
 	} {
-		if m := excludesSetting().FindStringSubmatch(readSmall(file)); m != nil {
-			name := strings.TrimSpace(m[1])
+		if name := excludesSetting(readSmall(file)); name != "" {
 			if below, ok := strings.CutPrefix(name, "~/"); ok {
 				name = filepath.Join(home, below)
 			}

@@ -3,6 +3,7 @@ package suggest
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"sheaf/internal/edits"
@@ -11,7 +12,7 @@ import (
 // Nearest returns the known name with the fewest edits from name, ignoring case. Of several, it returns the first. The
 // limit is one edit for each three characters of name, but at least one. From four characters on, it is at least two. A
 // known name that starts with name, of three or more characters, counts as one edit. So does a known name of four or
-// more characters with which name starts. If every known name is above the limit, Nearest returns "".
+// more characters, if name starts with it and a letter follows. If every known name is above the limit, Nearest returns "".
 func Nearest(name string, known []string) string {
 	length := utf8.RuneCountInString(name)
 	limit := max(length/3, 1)
@@ -47,7 +48,9 @@ func nearest(name string, known []string, limit int) string {
 	for _, k := range known {
 		low := strings.ToLower(k)
 		d := edits.Distance(letters, []rune(low), limit)
-		if length >= 3 && strings.HasPrefix(low, lower) || len(low) >= 4 && strings.HasPrefix(lower, low) {
+		rest, begins := strings.CutPrefix(lower, low)
+		next, _ := utf8.DecodeRuneInString(rest)
+		if length >= 3 && strings.HasPrefix(low, lower) || begins && len(low) >= 4 && unicode.IsLetter(next) {
 			d = min(d, 1)
 		}
 		if d < bestDistance {

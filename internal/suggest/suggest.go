@@ -12,7 +12,8 @@ import (
 // Nearest returns the known name with the fewest edits from name, ignoring case. Of several, it returns the first. The
 // limit is one edit for each three characters of name, but at least one. From four characters on, it is at least two. A
 // known name that starts with name, of three or more characters, counts as one edit. So does a known name of four or
-// more characters, if name starts with it and a letter follows. If every known name is above the limit, Nearest returns "".
+// more characters, if name starts with it and a letter follows. If every known name is above the limit, Nearest returns
+// "".
 func Nearest(name string, known []string) string {
 	length := utf8.RuneCountInString(name)
 	limit := max(length/3, 1)

@@ -417,7 +417,11 @@ func (p *parser) operand(t token, text string, depth int) (token, string) {
 		other := strings.ContainsFunc(bare, func(r rune) bool {
 			return !unicode.IsLetter(r) && !strings.ContainsRune("_-.", r)
 		})
-		switch field, known := p.fieldName(name); {
+		field, known := p.fieldName(name)
+		if !known && p.isTaskFilter(name, value) {
+			field, known = "prop."+fold.Text(name), true
+		}
+		switch {
 		case strings.HasPrefix(value, ":"): // a name of a program, such as std::vector
 		case known:
 			t.field, t.text = field, value
@@ -514,6 +518,18 @@ func (p *parser) isProperty(name string) bool {
 	is, known := p.o.Look(name)
 	p.properties[name], p.skipped[name] = is, !known
 	return is
+}
+
+// isTaskFilter reports whether name:value can only be a filter of tasks, also in a folder without tasks.
+func (p *parser) isTaskFilter(name, value string) bool {
+	switch fold.Text(name) {
+	case "task":
+		return slices.Contains([]string{"open", "started", "done", "cancelled"}, fold.Text(value))
+	case "due", "task.open":
+		_, _, ok := dates(strings.TrimLeft(value, "<>="), p.o.Now)
+		return ok
+	}
+	return false
 }
 
 // fieldName returns the field, filter or property that a name before a colon means. The bool is false for any other

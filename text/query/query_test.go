@@ -142,6 +142,9 @@ func TestParse(t *testing.T) {
 		{`/usr/bin/ /a/b.c?x=1 /docs/`, `any of "/usr/bin/ /a/b.c?x=1 /docs/"`, ""},
 		{`say "hello`, `any of "say hello"`, "not closed"},
 		{`befor:2020`, `any of "befor:2020"`, `did you mean "before:"?`},
+		{`task:open due:<=2026-04`, `everything, where (prop.task is open and (prop.due is at most ` +
+			`2026-04-30T23:59:59Z))`, ""},
+		{`task:build due:me`, `any of "task:build due:me"`, `is no field or property`},
 		{`ls -la`, `any of "ls", not the phrase "la"`, "an option of a command"},
 		{`ls "-la"`, `the phrase "-la", better with any of "ls"`, ""},
 		{`next step:call`, `any of "next step:call"`, `did you mean "next-step:"?`},

@@ -94,6 +94,8 @@ func TestParse(t *testing.T) {
 		{`on:0000-02`, `everything, where date is from 0000-02-01 to before 0000-03-01`, ""},
 		{`after:2024-05-01T12:30 before:"2024-05-01 12:31:15"`, "everything, where (date is at least " +
 			"2024-05-01T12:30:00Z and date is before 2024-05-01T12:31:15Z)", ""},
+		{`status:"2024-05-01 23:59:00 +0200"`, "everything, where (prop.status is 2024-05-01 23:59:00 +0200 or " +
+			"prop.status is from 2024-05-01T23:59:00Z to before 2024-05-01T23:59:01Z)", ""},
 		{`status:2024-05-01T23:59:00.5-08:00`, "everything, where (prop.status is 2024-05-01t23:59:00.5-08:00 or " +
 			"prop.status is from 2024-05-01T23:59:00Z to before 2024-05-01T23:59:01Z)", ""},
 		{`rating:>1,000`, `everything, where (prop.rating is after 1000)`, ""},

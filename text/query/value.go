@@ -455,13 +455,13 @@ func dates(s string, now time.Time) (from, to time.Time, ok bool) {
 			return t, t.AddDate(l.years, l.months, l.days), true
 		}
 	}
-	at := strings.ToUpper(strings.Replace(s, " ", "T", 1))
+	at := strings.ToUpper(strings.ReplaceAll(strings.Replace(s, " ", "T", 1), " ", "")) // also 2024-05-31 16:30 +0200
 	for _, l := range [...]struct {
 		layout string
 		length time.Duration
 	}{
-		{"2006-1-2T15:4", time.Minute}, {"2006-1-2T15:4Z07:00", time.Minute},
-		{"2006-1-2T15:4:5", time.Second}, {"2006-1-2T15:4:5Z07:00", time.Second},
+		{"2006-1-2T15:4", time.Minute}, {"2006-1-2T15:4Z07:00", time.Minute}, {"2006-1-2T15:4Z0700", time.Minute},
+		{"2006-1-2T15:4:5", time.Second}, {"2006-1-2T15:4:5Z07:00", time.Second}, {"2006-1-2T15:4:5Z0700", time.Second},
 	} {
 		if t, err := time.Parse(l.layout, at); err == nil {
 			from = sheaf.Clock(t).Truncate(l.length)

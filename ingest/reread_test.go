@@ -414,6 +414,7 @@ var readAs = map[int]string{
 	28: "91637d61dbb51af0",
 	29: "91637d61dbb51af0",
 	30: "91637d61dbb51af0",
+	31: "91637d61dbb51af0",
 }
 
 // TestParserVersion checks that the parsed texts have the digest of ingest.ParserVersion. If it fails because texts

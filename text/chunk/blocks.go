@@ -110,6 +110,7 @@ func (s *scanner) line(l line) {
 			}
 			s.closeFrom(matched)
 			s.leaf = leafIndented
+			s.outlineItem(l)
 			return
 		}
 		ch := c.s[next]
@@ -155,6 +156,16 @@ func (s *scanner) line(l line) {
 		break
 	}
 	s.textLine(&c, l, matched, all)
+}
+
+// outlineItem takes the text of an item of an outline in what Markdown calls code: tabs and a dash begin its line. Logseq
+// writes items so below a heading.
+func (s *scanner) outlineItem(l line) {
+	text := strings.TrimRight(s.src[l.start:l.end], " \t")
+	if item := strings.TrimLeft(text, "\t"); len(item) < len(text) && strings.HasPrefix(item, "- ") {
+		end := l.start + len(text)
+		s.text = append(s.text, textRun{span{end - len(item) + len("- "), end}, false})
+	}
 }
 
 // startsBlock has the bytes with which a block other than a paragraph can begin.
@@ -222,6 +233,7 @@ func (s *scanner) continueLeaf(c *cursor, l line) bool {
 	case leafIndented:
 		indent, next := c.indent()
 		if indent >= 4 || next == len(c.s) {
+			s.outlineItem(l)
 			return true
 		}
 		s.leaf = leafNone

@@ -11,16 +11,23 @@ import (
 
 // Nearest returns the known name with the fewest edits from name, ignoring case. Of several, it returns the first. The
 // limit is one edit for each three characters of name, but at least one. From four characters on, it is at least two. A
-// known name that starts with name, of three or more characters, counts as one edit. So does a known name of four or
-// more characters, if name starts with it and a letter follows. If every known name is above the limit, Nearest returns
-// "".
+// known name that starts with name, of three or more characters, counts as one edit. If every known name is above the
+// limit, Nearest returns the first that letters continue in name (addr for address). Such a known name has four or more
+// characters. Otherwise Nearest returns "".
 func Nearest(name string, known []string) string {
 	length := utf8.RuneCountInString(name)
 	limit := max(length/3, 1)
 	if length >= 4 {
 		limit = max(limit, 2)
 	}
-	return nearest(name, known, limit)
+	near := nearest(name, known, limit)
+	for _, k := range known {
+		rest, begins := strings.CutPrefix(strings.ToLower(name), strings.ToLower(k))
+		if next, _ := utf8.DecodeRuneInString(rest); near == "" && begins && len(k) >= 4 && unicode.IsLetter(next) {
+			near = k
+		}
+	}
+	return near
 }
 
 // NearestValue does what [Nearest] does, but is stricter, because a value may be any word. It returns only a value with
@@ -36,8 +43,8 @@ func NearestValue(name string, known []string) string {
 	return nearest(name, alike, max(utf8.RuneCountInString(name)/4, 1))
 }
 
-// nearest returns the first known name with the fewest edits, at most limit, or "". For the beginnings of names, see
-// Nearest.
+// nearest returns the first known name with the fewest edits, at most limit, or "". If name has three or more
+// characters, a known name that starts with name counts as one edit.
 func nearest(name string, known []string, limit int) string {
 	lower := strings.ToLower(name)
 	length := utf8.RuneCountInString(lower)
@@ -49,9 +56,7 @@ func nearest(name string, known []string, limit int) string {
 	for _, k := range known {
 		low := strings.ToLower(k)
 		d := edits.Distance(letters, []rune(low), limit)
-		rest, begins := strings.CutPrefix(lower, low)
-		next, _ := utf8.DecodeRuneInString(rest)
-		if length >= 3 && strings.HasPrefix(low, lower) || begins && len(low) >= 4 && unicode.IsLetter(next) {
+		if length >= 3 && strings.HasPrefix(low, lower) {
 			d = min(d, 1)
 		}
 		if d < bestDistance {

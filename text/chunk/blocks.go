@@ -158,8 +158,8 @@ func (s *scanner) line(l line) {
 	s.textLine(&c, l, matched, all)
 }
 
-// outlineItem takes the text of an item of an outline in what Markdown calls code: tabs and a dash begin its line. Logseq
-// writes items so below a heading.
+// outlineItem takes the text of an item of an outline from what Markdown calls code. Tabs and a dash begin the line of
+// such an item. Logseq writes these items below a heading.
 func (s *scanner) outlineItem(l line) {
 	text := strings.TrimRight(s.src[l.start:l.end], " \t")
 	if item := strings.TrimLeft(text, "\t"); len(item) < len(text) && strings.HasPrefix(item, "- ") {

@@ -467,21 +467,32 @@ file needs it again. Without FILE, the file in force in this folder is meant.`,
 				return err
 			}
 			content, found, err := sensitive(path)
-			switch {
-			case err != nil:
-				return err
-			case !remove:
-				err = trust().Approve(path, content)
-			default:
-				err = trust().Revoke(path, content)
-			}
-			if errors.Is(err, os.ErrNotExist) && remove {
-				return fmt.Errorf("%w: this content of %s is not approved", sheaf.ErrNotFound, path)
-			}
 			if err != nil {
 				return err
 			}
-			return a.reportTrust(path, found, !remove)
+			change := trust().Approve
+			if remove {
+				change = trust().Revoke
+			}
+			if err := change(path, content); errors.Is(err, os.ErrNotExist) && remove {
+				return fmt.Errorf("%w: this content of %s is not approved", sheaf.ErrNotFound, path)
+			} else if err != nil {
+				return err
+			}
+			return a.print(trustJSON{Schema: "sheaf.config-trust/1", File: path, Approved: !remove,
+				Settings: orEmpty(found)}, func() {
+				verb := "approved"
+				if remove {
+					verb = "not approved any more"
+				}
+				if len(found) == 0 {
+					found = []string{"nothing in it needs approval"}
+				}
+				fmt.Fprintf(a.stdout, "%s: %s\n", verb, path)
+				for _, line := range found {
+					fmt.Fprintln(a.stdout, "  "+wording.Clean(line))
+				}
+			})
 		},
 	}
 	cmd.Flags().BoolVar(&remove, "remove", false, "take the approval back")
@@ -501,21 +512,4 @@ func (a *app) fileToTrust(cmd *cobra.Command, args []string) (string, error) {
 		return "", fmt.Errorf("%w: no settings file applies to %s", sheaf.ErrNotFound, folder)
 	}
 	return filepath.Abs(c.ProjectFile)
-}
-
-func (a *app) reportTrust(path string, found []string, approved bool) error {
-	return a.print(trustJSON{Schema: "sheaf.config-trust/1", File: path, Approved: approved,
-		Settings: orEmpty(found)}, func() {
-		verb := "approved"
-		if !approved {
-			verb = "not approved any more"
-		}
-		if len(found) == 0 {
-			found = []string{"nothing in it needs approval"}
-		}
-		fmt.Fprintf(a.stdout, "%s: %s\n", verb, path)
-		for _, line := range found {
-			fmt.Fprintln(a.stdout, "  "+wording.Clean(line))
-		}
-	})
 }

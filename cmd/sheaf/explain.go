@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"reflect"
 	"slices"
 	"strconv"
@@ -199,7 +198,7 @@ func (s *session) printExplained(out *explainJSON, full bool) {
 			s.out.Paint(terminal.Path, wording.Clean(r.Path)), s.out.Paint(terminal.Dim, "score "+formatScore(r.Score)))
 		s.printSummary(r.Summary, 4)
 		if full && r.Explanation != nil {
-			printExplanation(s.stdout, s.out, *r.Explanation, 4)
+			s.printExplanation(*r.Explanation, 4)
 		}
 	}
 }
@@ -340,7 +339,7 @@ func (s *session) explainOne(ctx context.Context, q collection.SearchRequest, id
 			fmt.Fprintln(s.stdout)
 			s.printSummary(r.Summary, 2)
 			if full {
-				printExplanation(s.stdout, s.out, *r.Explanation, 2)
+				s.printExplanation(*r.Explanation, 2)
 			}
 		}
 	}
@@ -438,16 +437,14 @@ func rankAndScore(rank int, score float64) (string, string) {
 // printExplanation prints the arithmetic of a score. Each line has one number with its formula. If a formula is too
 // long for a line, its parts follow on the next lines, indented. printExplanation omits steps without effect, such as a
 // factor of 1.
-func printExplanation(w io.Writer, out *terminal.Output, e sheaf.Explanation, indent int) {
-	a := formulaPrinter{w: w, out: out}
-	a.print(plainly(e), indent)
+func (a *app) printExplanation(e sheaf.Explanation, indent int) {
+	(&formulaPrinter{app: a}).print(plainly(e), indent)
 }
 
 // formulaPrinter prints explanations. If several formulas contain a number, the printer prints the parts of this number
 // once.
 type formulaPrinter struct {
-	w         io.Writer
-	out       *terminal.Output
+	*app
 	explained []sheaf.Explanation
 }
 
@@ -457,7 +454,7 @@ const arithmeticWidth = 110
 func (a *formulaPrinter) print(e sheaf.Explanation, indent int) {
 	line := strings.Repeat(" ", indent) + a.out.Paint(terminal.Number, number(e.Value)) + " " + wording.Clean(e.Label)
 	if !combines(e) {
-		fmt.Fprintln(a.w, line)
+		fmt.Fprintln(a.stdout, line)
 		for _, p := range e.Parts { // parts from which the value is not computed
 			a.print(p, indent+2)
 		}
@@ -465,7 +462,7 @@ func (a *formulaPrinter) print(e sheaf.Explanation, indent int) {
 	}
 	equals := a.out.Paint(terminal.Dim, " = ")
 	if formula, ok := formula(e, true); ok && len(formula) <= arithmeticWidth {
-		fmt.Fprintln(a.w, line+equals+formula)
+		fmt.Fprintln(a.stdout, line+equals+formula)
 		return
 	}
 	short, _ := formula(e, false)
@@ -479,7 +476,7 @@ func (a *formulaPrinter) print(e sheaf.Explanation, indent int) {
 	default:
 		line += a.out.Paint(terminal.Dim, " = "+string(e.Combine)+" of")
 	}
-	fmt.Fprintln(a.w, line)
+	fmt.Fprintln(a.stdout, line)
 	if before {
 		return
 	}

@@ -64,58 +64,56 @@ if it is of that kind.`,
 
 // export writes the definition of the index for the store at address.
 func (a *app) export(cmd *cobra.Command, address string, kinds []string) error {
-	return a.exportFor(cmd, address, kinds,
-		func(t *storeurl.Target, an *analysis.Analyzer, fields []store.VectorField) error {
-			text, err := t.Export(an, fields)
-			if err != nil {
-				return err
-			}
-			if t.Kind == "elasticsearch" {
-				a.notice("Elasticsearch before 9.2 refuses one setting; for such a server remove %q", opensearch.VectorsInSource)
-			}
-			_, err = fmt.Fprint(a.stdout, text)
-			return err
-		})
-}
-
-// exportFor calls write with the parsed address of a store, and the analyzer and vector fields of the command's folder.
-// It refuses a store whose kind is not in kinds.
-func (a *app) exportFor(cmd *cobra.Command, address string, kinds []string,
-	write func(*storeurl.Target, *analysis.Analyzer, []store.VectorField) error) error {
-	folder, c, err := a.folderSettings(cmd)
+	t, an, fields, err := a.exported(cmd, address, kinds)
 	if err != nil {
 		return err
 	}
-	where, _, err := a.finder(c).Find(folder)
+	text, err := t.Export(an, fields)
 	if err != nil {
 		return err
+	}
+	if t.Kind == "elasticsearch" {
+		a.notice("Elasticsearch before 9.2 refuses one setting; for such a server remove %q", opensearch.VectorsInSource)
+	}
+	_, err = fmt.Fprint(a.stdout, text)
+	return err
+}
+
+// exported returns the parsed address of a store, and the analyzer and vector fields of the command's folder. It
+// refuses a store whose kind is not in kinds.
+func (a *app) exported(cmd *cobra.Command, address string, kinds []string) (target *storeurl.Target,
+	an *analysis.Analyzer, fields []store.VectorField, err error) {
+	folder, c, err := a.folderSettings(cmd)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	where, _, err := a.finder(c).Find(folder)
+	if err != nil {
+		return nil, nil, nil, err
 	}
 	s := a.newSession(folder, where)
 	defer s.Close()
 	if where.Exists {
-		if f := s.examineCatalog(cmd.Context()); f.Err != nil {
-			return f.Err
-		}
-	} else if err := s.NewAnalyzer(cmd.Context()); err != nil {
-		return err
+		err = s.examineCatalog(cmd.Context()).Err
+	} else {
+		err = s.NewAnalyzer(cmd.Context())
+	}
+	if err != nil {
+		return nil, nil, nil, err
 	}
 	name := filepath.Base(location.Finder{}.Own(where.Root).Dir)
 	if set, err := storeurl.Parse(c.Store.URL, name, storeurl.Secrets{}); err == nil &&
 		slices.Contains(kinds, set.Kind) && !cmd.Flags().Changed("for") {
 		address = c.Store.URL
 	}
-	target, err := storeurl.Parse(address, name, storeurl.Secrets{})
-	if err != nil {
-		return err
+	if target, err = storeurl.Parse(address, name, storeurl.Secrets{}); err != nil {
+		return nil, nil, nil, err
 	}
 	if !slices.Contains(kinds, target.Kind) {
-		return sheaf.Invalidf("--for %s: must be an address of %s", target, strings.Join(kinds, " or "))
+		return nil, nil, nil, sheaf.Invalidf("--for %s: must be an address of %s", target, strings.Join(kinds, " or "))
 	}
 	e, err := newEmbedder(cmd.Context(), c, 0, collection.Hasty)
-	if err != nil {
-		return err
-	}
-	return write(target, s.Analyzer, collection.VectorFields(e))
+	return target, s.Analyzer, collection.VectorFields(e), err
 }
 
 func (a *app) exportVespaCommand() *cobra.Command {
@@ -130,10 +128,7 @@ with the profile's numbers as their defaults. Deploy it with "vespa deploy DIR",
 add its schemas and the two documents to an application of your own.`,
 		Example: `  sheaf export vespa-app app --profile onyx-vespa --for 'vespa://host:8080/notes?hnsw=true'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.exportFor(cmd, address, []string{"vespa"},
-				func(t *storeurl.Target, an *analysis.Analyzer, fields []store.VectorField) error {
-					return a.exportVespa(t, an, fields, args[0], name)
-				})
+			return a.exportVespa(cmd, address, args[0], name)
 		},
 	}
 	cmd.Flags().StringVar(&address, "for", "vespa://host:8080", "address of the store, for its name and options")
@@ -141,8 +136,12 @@ add its schemas and the two documents to an application of your own.`,
 	return cmd
 }
 
-func (a *app) exportVespa(t *storeurl.Target, an *analysis.Analyzer, fields []store.VectorField, dir,
-	name string) error {
+// exportVespa writes an application into the folder dir, with the ranking of the profile called name if it is not "".
+func (a *app) exportVespa(cmd *cobra.Command, address, dir, name string) error {
+	t, an, fields, err := a.exported(cmd, address, []string{"vespa"})
+	if err != nil {
+		return err
+	}
 	o, err := t.Vespa(an, fields, store.Make)
 	if err != nil {
 		return err

@@ -56,11 +56,7 @@ func (a *app) openOrScan(cmd *cobra.Command, o openOptions, set []string) (*sess
 	} else if p.Scans() {
 		return a.openScan(cmd.Context(), folder, set)
 	}
-	folder, where, err := a.place(folder)
-	if err != nil {
-		return nil, err
-	}
-	return a.openIndex(cmd.Context(), folder, where, o, func(s *session) error {
+	return a.openFound(cmd.Context(), folder, o, func(s *session) error {
 		plan, err := s.plan(set)
 		if err != nil {
 			return err
@@ -75,23 +71,19 @@ func (a *app) open(cmd *cobra.Command, o openOptions) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	folder, where, err := a.place(folder)
-	if err != nil {
-		return nil, err
-	}
-	return a.openIndex(cmd.Context(), folder, where, o, nil)
+	return a.openFound(cmd.Context(), folder, o, nil)
 }
 
-// place finds the index for a folder. The result in is the folder that the command works on: see workFolder. The result
-// where is the place of the index, which may be missing.
-func (a *app) place(folder string) (in string, where location.Location, err error) {
-	in = a.workFolder(folder)
-	where, notices, err := a.finder(a.config).Find(in)
+// openFound finds the index for the command's folder, and opens it like openIndex.
+func (a *app) openFound(ctx context.Context, folder string, o openOptions, check func(*session) error) (*session,
+	error) {
+	folder = a.workFolder(folder)
+	where, notices, err := a.finder(a.config).Find(folder)
 	if err != nil {
-		return "", where, collection.Elsewhere(err)
+		return nil, collection.Elsewhere(err)
 	}
 	a.notices(notices...)
-	return in, where, nil
+	return a.openIndex(ctx, folder, where, o, check)
 }
 
 // These are the values of GOGC for commands that answer queries, in percent. Such commands use little memory, so

@@ -412,7 +412,7 @@ func (a *app) printResult(r *resultJSON) {
 		fmt.Fprintln(a.stdout, indent+a.out.Paint(terminal.Dim, line))
 	}
 	if r.Explanation != nil {
-		printExplanation(a.stdout, a.out, *r.Explanation, len(indent))
+		a.printExplanation(*r.Explanation, len(indent))
 	}
 }
 

@@ -87,10 +87,7 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 	if o.running < 0 {
 		return sheaf.Invalidf("--concurrency is %d: must be 1 or more, or 0 for the default", o.running)
 	}
-	limits := httpdoor.Limits{Running: o.running}
-	err = a.reopening(cmd.Context(), func(open openOptions) error {
-		return a.serveIndex(cmd, open, &o, limits, loopback)
-	})
+	err = a.reopening(cmd.Context(), func(open openOptions) error { return a.serveIndex(cmd, open, &o, loopback) })
 	if o.server != nil {
 		err = errors.Join(err, o.server.close())
 	}
@@ -99,8 +96,7 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 
 // serveIndex opens the index and serves it. It returns when the command ends, or when the caller must reopen the index.
 // The first call starts the server. While no index is open, the server answers "unavailable".
-func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, limits httpdoor.Limits,
-	loopback bool) error {
+func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, loopback bool) error {
 	if o.readOnly {
 		open, o.noWatch = openOptions{AsIs: true}, true
 	}
@@ -151,8 +147,9 @@ func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, 
 	handler, err := httpdoor.New(httpdoor.Options{
 		Collections: []*collection.Collection{door}, Keys: keys, Open: unkeyed,
 		Hosts: o.hosts, Origins: o.origins, Version: readVersion().Version,
-		RRF: httpdoor.RRF{Method: s.config.HybridSearch.FusionMethod, K: s.config.HybridSearch.RRFK}, Limits: limits,
-		Log: slog.New(slog.NewTextHandler(a.stderr, nil)),
+		RRF:    httpdoor.RRF{Method: s.config.HybridSearch.FusionMethod, K: s.config.HybridSearch.RRFK},
+		Limits: httpdoor.Limits{Running: o.running},
+		Log:    slog.New(slog.NewTextHandler(a.stderr, nil)),
 	})
 	if err != nil {
 		return err

@@ -159,9 +159,16 @@ func (o *serviceOptions) command(use, short string, run func(service.Service) er
 		Use:   use,
 		Short: short,
 		RunE: func(*cobra.Command, []string) error {
-			s, err := o.existing()
+			s, err := o.service(nil)
 			if err != nil {
 				return err
+			}
+			switch there, err := o.installed(s); {
+			case err != nil:
+				return o.explain("ask", err)
+			case !there:
+				return withHint(fmt.Errorf("%w: the service %q is not installed", sheaf.ErrNotFound, o.name),
+					"sheaf service install FOLDER%s installs it", o.flags())
 			}
 			return run(s)
 		},
@@ -263,22 +270,6 @@ func (o *serviceOptions) service(args []string) (service.Service, error) {
 	return nil, withHint(sheaf.WithCategory(sheaf.ErrUnsupported,
 		errors.New("found no service manager: systemd, launchd or Windows services must run")),
 		"start it yourself: sheaf serve --in FOLDER, or let your container or init system start it")
-}
-
-// existing returns the installed service, or an error if it is not installed.
-func (o *serviceOptions) existing() (service.Service, error) {
-	s, err := o.service(nil)
-	if err != nil {
-		return nil, err
-	}
-	switch there, err := o.installed(s); {
-	case err != nil:
-		return nil, o.explain("ask", err)
-	case !there:
-		return nil, withHint(fmt.Errorf("%w: the service %q is not installed", sheaf.ErrNotFound, o.name),
-			"sheaf service install FOLDER%s installs it", o.flags())
-	}
-	return s, nil
 }
 
 // installed reports whether the service is installed. Some versions of systemd report a stopped service like a

@@ -89,12 +89,7 @@ func (a *app) mcp(cmd *cobra.Command, address string) error {
 			o.Collections = now
 			clients.Go(func() error { return serve(grant) })
 		}
-		group, ctx := errgroup.WithContext(outer)
-		group.Go(func() error { return s.untilReplaced(ctx, door) })
-		group.Go(func() error {
-			return door.Watch(ctx, func(report *ingest.Report, err error) { s.Ran(ctx, report, err) })
-		})
-		err = group.Wait()
+		err = s.follow(outer, door, func(*ingest.Report, error) {})
 		if outer.Err() != nil { // running calls get their time to answer from the open index
 			_ = clients.Wait() // reported below
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/config"
@@ -24,7 +25,6 @@ import (
 	"sheaf/text/query"
 )
 
-// openOptions say how a command opens its index.
 type openOptions = collection.IndexOptions
 
 func (a *app) finder(c *config.Config) location.Finder {
@@ -65,7 +65,6 @@ func (a *app) openOrScan(cmd *cobra.Command, o openOptions, set []string) (*sess
 	})
 }
 
-// open opens the index for the command's folder.
 func (a *app) open(cmd *cobra.Command, o openOptions) (*session, error) {
 	folder, _, err := a.folderSettings(cmd)
 	if err != nil {
@@ -140,7 +139,6 @@ func (a *app) ofStore(err error) error {
 	return err
 }
 
-// openModels opens the models that answer queries, as the settings say.
 func (s *session) openModels() (err error) {
 	if s.expander, err = newExpander(s.config.Chat); err != nil {
 		return err
@@ -307,7 +305,8 @@ func (s *session) untilReplaced(ctx context.Context, door eventSource) error {
 		case <-door.Replaced():
 			return ingest.ErrRebuilt
 		case <-damaged:
-			if damaged, rested = nil, s.app.nextRepair(); !collection.Writable(s.Where.Dir) {
+			damaged, rested = nil, time.After(damagedRest-time.Since(s.lastRepair))
+			if !collection.Writable(s.Where.Dir) {
 				s.notice("%v: it is made again once the index can be written", door.Damage())
 			}
 		case <-rested:
@@ -323,7 +322,16 @@ func (s *session) untilReplaced(ctx context.Context, door eventSource) error {
 	}
 }
 
-// nextRepair returns a channel that receives a value when the next repair is allowed.
-func (a *app) nextRepair() <-chan time.Time {
-	return time.After(damagedRest - time.Since(a.lastRepair))
+// follow keeps an open index up to date with its folders, and calls ran after every run. It returns when ctx ends, or
+// with the reason why the caller must open the index again.
+func (s *session) follow(ctx context.Context, door *collection.Collection, ran func(*ingest.Report, error)) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return s.untilReplaced(ctx, door) })
+	group.Go(func() error {
+		return door.Watch(ctx, func(report *ingest.Report, err error) {
+			s.Ran(ctx, report, err)
+			ran(report, err)
+		})
+	})
+	return group.Wait()
 }

@@ -41,7 +41,6 @@ type serveOptions struct {
 	server   *httpServer // nil before the server listens
 }
 
-// defaultAddr is the default listen address of sheaf serve.
 const defaultAddr = "127.0.0.1:7333"
 
 func (a *app) serveCommand() *cobra.Command {
@@ -181,7 +180,12 @@ func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, 
 // when the caller must reopen the index.
 func (s *session) serve(outer context.Context, o *serveOptions, door *collection.Collection) error {
 	group, ctx := errgroup.WithContext(outer)
-	group.Go(func() error { return s.untilReplaced(ctx, door) })
+	group.Go(func() error {
+		if o.noWatch {
+			return s.untilReplaced(ctx, door)
+		}
+		return s.follow(ctx, door, func(*ingest.Report, error) {})
+	})
 	group.Go(func() error {
 		err := o.server.wait(ctx)
 		if outer.Err() != nil {
@@ -205,11 +209,6 @@ func (s *session) serve(outer context.Context, o *serveOptions, door *collection
 		}
 		return err
 	})
-	if !o.noWatch {
-		group.Go(func() error {
-			return door.Watch(ctx, func(report *ingest.Report, err error) { s.Ran(ctx, report, err) })
-		})
-	}
 	return group.Wait()
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -41,35 +40,20 @@ func (a *app) watch(cmd *cobra.Command, open openOptions, first *bool) error {
 		return err
 	}
 	defer s.Close()
-	o := s.IngestOptions()
-	if err := collection.SomeFolder(o.Trees); err != nil {
+	s.Answering.Profile = "" // nothing is ranked, so the store need not support the profile in force
+	watched, err := s.Collection()
+	if err != nil {
 		return err
 	}
+	defer func() { _ = watched.Close() }() // a failed close loses no data
 	s.NoteReading(true)
-	ctx, stop := context.WithCancelCause(cmd.Context())
-	defer stop(nil)
-	err = ingest.Watch(ctx, o, func(report *ingest.Report, err error) {
-		if errors.Is(err, vfs.ErrCorrupt) {
-			s.notice("%v", err)
-			select {
-			case <-a.nextRepair():
-			case <-ctx.Done():
-			}
-		}
+	return s.follow(cmd.Context(), watched, func(report *ingest.Report, err error) {
 		if errors.Is(err, ingest.ErrRebuilt) || errors.Is(err, vfs.ErrCorrupt) {
-			stop(err)
-			return
+			return // the index is opened again
 		}
 		s.printChanges(report, err, *first)
 		*first = false
-		if err == nil && report.Changes() && s.LanguageGrows(ctx) {
-			stop(errGrown)
-		}
 	})
-	if cause := context.Cause(ctx); cause != nil && cmd.Context().Err() == nil {
-		return cause
-	}
-	return err
 }
 
 // watchJSON is the answer of `sheaf watch` to one run that changed something.
@@ -86,11 +70,10 @@ type watchJSON struct {
 	Error   string            `json:"error,omitempty"` // why the run failed
 }
 
-// printChanges prints the changes of an indexing run, or err if the run failed. It prints a run without changes only if
-// first is true, and only for people.
+// printChanges prints the changes of an indexing run. As JSON, it also prints err if the run failed. It prints a run
+// without changes only if first is true, and only for people.
 func (s *session) printChanges(report *ingest.Report, err error, first bool) {
-	s.NoteFolders(report)
-	if err == nil && !report.Changes() && (s.json || !first) {
+	if err == nil && !report.Changes() && (s.json || !first) || err != nil && !s.json {
 		return
 	}
 	now := time.Now()
@@ -106,10 +89,6 @@ func (s *session) printChanges(report *ingest.Report, err error, first bool) {
 			out.Error = err.Error()
 		}
 		_ = s.printLine(out)
-		return
-	}
-	if err != nil {
-		s.notice("%v", err)
 		return
 	}
 	renamed := ""

@@ -132,7 +132,6 @@ func (a *app) notice(format string, args ...any) {
 	fmt.Fprintln(a.stderr, a.err.Paint(terminal.Notice, "note:")+" "+text)
 }
 
-// notices prints several notes on the error stream.
 func (a *app) notices(texts ...string) {
 	for _, text := range texts {
 		a.notice("%s", text)

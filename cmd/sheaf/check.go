@@ -51,7 +51,6 @@ next command continues.`,
 	return a.withJSON(cmd)
 }
 
-// checkResult returns the JSON of a check that found these faults.
 func (s *session) checkResult(faults []error) checkJSON {
 	out := checkJSON{Schema: checkSchema, Index: s.Where.Dir, Documents: s.View.Docs(), Chunks: s.View.Chunks(),
 		Faults: []string{}, Stopped: s.Stopped, Outdated: s.OutdatedRead, Foreign: s.Foreign}
@@ -124,7 +123,6 @@ type repairJSON struct {
 	Copy     string   `json:"copy,omitempty"` // the folder with a copy of the damaged catalog
 }
 
-// repair checks the index, repairs it, and checks it again.
 func (a *app) repair(cmd *cobra.Command) error {
 	ctx := cmd.Context()
 	var faults []error

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -127,7 +126,6 @@ func chunkOf(c *sheaf.Chunk, view *catalog.View) chunkJSON {
 	return out
 }
 
-// chunksRun is one run of chunks over several paths, with its flags.
 type chunksRun struct {
 	*app
 	tree, root string
@@ -333,9 +331,6 @@ func (r *chunksRun) printRecords(ctx context.Context) error {
 	return view.Err()
 }
 
-// errUnread means that a run could not read some files.
-var errUnread = errors.New("some files could not be read")
-
 // verifiedJSON is the answer of `sheaf chunks --verify`.
 type verifiedJSON struct {
 	Broken  []string          `json:"broken"` // one fault for each file with wrong chunks
@@ -346,7 +341,7 @@ type verifiedJSON struct {
 }
 
 // end prints the findings of --verify, and returns an error if --verify found wrong chunks. Otherwise it prints the
-// skipped files, and returns errUnread if the run could not read some files.
+// skipped files, and returns an error if the run could not read some files.
 func (r *chunksRun) end() error {
 	if r.verify {
 		err := r.print(r.found, func() {
@@ -372,7 +367,7 @@ func (r *chunksRun) end() error {
 		r.notice("left out: %s", skipText(k))
 	}
 	if r.unread > 0 {
-		return fmt.Errorf("%w: %d", errUnread, r.unread)
+		return fmt.Errorf("some files could not be read: %d", r.unread)
 	}
 	return nil
 }

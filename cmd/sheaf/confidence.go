@@ -189,7 +189,6 @@ func (a *app) evalConfidenceJudged(cmd *cobra.Command, args []string, o confiden
 // logistic formats a calibration as Go source, to be copied into this program.
 func logistic(f calibrate.Logistic) string { return fmt.Sprintf("%.2f, %.2f", f.Bias, f.Weights) }
 
-// printQualities prints one line for each data set, then the mean.
 func (a *app) printQualities(all []judgedDatasetJSON) {
 	rows := [][]string{{"data set", "queries", "first right", "error, first", "by chance", "error, first five", "Brier",
 		"found: answerable", "no answer: answerable", "refused: right"}}

@@ -140,7 +140,6 @@ func (a *app) configShowCommand() *cobra.Command {
 	return a.withJSON(cmd)
 }
 
-// completeKeys completes the first argument with names of settings.
 func completeKeys(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp

@@ -74,7 +74,6 @@ Passwords and keys: see store_key_env and store_key_file in sheaf config.`,
 	return a.withJSON(cmd)
 }
 
-// copyOptions are the flags of sheaf copy.
 type copyOptions struct {
 	to, from, alias string
 	given           bool

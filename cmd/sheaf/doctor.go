@@ -123,7 +123,6 @@ func (a *app) examine(cmd *cobra.Command) ([]store.Finding, error) {
 	return out, nil
 }
 
-// examineCatalog opens the catalog and reports what it finds.
 func (s *session) examineCatalog(ctx context.Context) store.Finding {
 	out := store.Finding{Check: "index", Found: s.Where.Dir}
 	c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(s.Where.Dir), catalog.Options{})

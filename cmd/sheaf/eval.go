@@ -37,7 +37,6 @@ type evalJSON struct {
 	Schema   string         `json:"schema"`
 }
 
-// evalOptions are the flags of sheaf eval.
 type evalOptions struct {
 	profiles  []string
 	params    []string
@@ -210,7 +209,6 @@ func expandDatasets(args []string, o evalOptions) ([]string, error) {
 	return out, nil
 }
 
-// readDataset reads the data set that arg and the flags name.
 func readDataset(arg string, o evalOptions) (*dataset.Dataset, error) {
 	switch ext := strings.ToLower(filepath.Ext(arg)); {
 	case o.queries != "":
@@ -275,15 +273,13 @@ func givenRuns(d *dataset.Dataset, files []string) ([]*eval.Run, error) {
 		named[run.Name]++
 		runs = append(runs, run)
 	}
-	seen := map[string]bool{}
 	for i, run := range runs {
 		if named[run.Name] > 1 {
 			run.Name += " (" + files[i] + ")"
 		}
-		if seen[run.Name] {
+		if slices.ContainsFunc(runs[:i], func(r *eval.Run) bool { return r.Name == run.Name }) {
 			return nil, sameNameError(run.Name)
 		}
-		seen[run.Name] = true
 	}
 	return runs, nil
 }
@@ -306,7 +302,6 @@ func closeAll(collections []*eval.Collection) {
 	}
 }
 
-// openCollection indexes a data set, with a progress line.
 func (a *app) openCollection(ctx context.Context, d *dataset.Dataset, in indexing.Options) (*eval.Collection, error) {
 	progress := terminal.NewProgress(a.err, "indexing "+d.Name)
 	defer progress.Done()
@@ -360,18 +355,13 @@ func writeFile(name string, write func(w io.Writer) error) error {
 }
 
 func measuresOf(names []string) ([]metric.Measure, error) {
-	var out []metric.Measure
-	for _, name := range names {
-		list, err := metric.ParseList(name)
-		if err != nil {
-			return nil, sheaf.Invalidf("%w", err)
-		}
-		out = append(out, list...)
+	out, err := metric.ParseList(strings.Join(names, ","))
+	if err != nil {
+		return nil, sheaf.Invalidf("%w", err)
 	}
 	return out, nil
 }
 
-// minimum is the minimum allowed value of a measure.
 type minimum struct {
 	measure string
 	value   float64
@@ -495,7 +485,6 @@ func (a *app) evalIndexing(ctx context.Context, o evalOptions) (indexing.Options
 	return in, err
 }
 
-// programHash identifies a build of this program.
 func programHash() (string, error) {
 	name, err := os.Executable()
 	if err != nil {

@@ -203,7 +203,6 @@ func (s *session) printExplained(out *explainJSON, full bool) {
 	}
 }
 
-// printSteps writes the ranking after every step of the profile.
 func (s *session) printSteps(out *explainJSON) {
 	fmt.Fprintf(s.stdout, "profile %s\n", out.Profile)
 	rows := [][]string{}

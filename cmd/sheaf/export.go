@@ -62,7 +62,6 @@ if it is of that kind.`,
 	return cmd
 }
 
-// export writes the definition of the index for the store at address.
 func (a *app) export(cmd *cobra.Command, address string, kinds []string) error {
 	t, an, fields, err := a.exported(cmd, address, kinds)
 	if err != nil {

@@ -203,7 +203,6 @@ doc/stages.md.`,
 	}
 }
 
-// stageArguments are the arguments and flags of sheaf stage.
 type stageArguments struct {
 	name, run  string
 	files      []string

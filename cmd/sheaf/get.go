@@ -105,7 +105,6 @@ func (s *session) get(ctx context.Context, addresses []string, o collection.GetO
 	})
 }
 
-// partOf converts a part and its neighbors for output.
 func (s *session) partOf(p *collection.Part) partJSON {
 	out := partJSON{ID: p.ID, Doc: p.Doc, Parent: p.Parent, Path: s.relative(p.Doc.Tree(), p.Path), Title: p.Title,
 		Breadcrumb: p.Breadcrumb, Position: p.Position, Span: span(p.Span), Line: p.Line, Lines: p.Lines,

@@ -93,7 +93,6 @@ type warningJSON struct {
 	Message string `json:"message"` // what is wrong
 }
 
-// String returns "path:line: message".
 func (w warningJSON) String() string {
 	return fmt.Sprintf("%s:%d: %s", w.Path, max(w.Line, 1), w.Message)
 }
@@ -119,7 +118,6 @@ func (s *session) skipsOf(skipped []catalog.Skip) []collection.Skip {
 	return out
 }
 
-// index indexes trees and prints a report.
 func (s *session) index(ctx context.Context, trees []catalog.Tree) error {
 	s.notices(s.otherSettings()...)
 	report, err := s.Run(ctx, trees)

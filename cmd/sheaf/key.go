@@ -121,7 +121,6 @@ func (a *app) keyAddCommand() *cobra.Command {
 	return a.withJSON(cmd)
 }
 
-// addKey adds a key for a grant, and shows the key.
 func (s *session) addKey(ctx context.Context, keys *access.Keys, g access.Grant) error {
 	if g.May(access.ScopeIngest) {
 		if err := collection.MayWrite(g.Tenant, catalog.Settings{Trees: s.Trees()}); err != nil {
@@ -272,7 +271,6 @@ func (a *app) keyListCommand() *cobra.Command {
 	})
 }
 
-// toTheMinute is the format of expiry times.
 const toTheMinute = "2006-01-02 15:04"
 
 func keyRow(k *access.Key) []string {

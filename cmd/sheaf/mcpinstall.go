@@ -93,13 +93,9 @@ func (a *app) mcpInstall(names []string, o installOptions) error {
 		return err
 	}
 	folder = a.workFolder(folder)
-	start := []string{"mcp", "--in", folder}
-	if a.index != "" {
-		index, err := filepath.Abs(a.index)
-		if err != nil {
-			return err
-		}
-		start = append(start, "--index", index)
+	start, err := a.startArguments("mcp", folder)
+	if err != nil {
+		return err
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {

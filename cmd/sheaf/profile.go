@@ -52,7 +52,6 @@ a profile while it is written: save it, and begin the profile with
 	}
 }
 
-// profileFolder returns the folder of the user's own profiles.
 func profileFolder() string { return filepath.Join(xdg.ConfigHome, "sheaf", "profiles") }
 
 // loadProfile reads a profile by name. The error for a missing profile suggests the nearest name.

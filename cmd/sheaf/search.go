@@ -90,13 +90,11 @@ func addRankingFlags(f *pflag.FlagSet, set *[]string) {
 	f.StringArrayVar(set, "set", nil, "set a parameter of the profile, as in --set meaning=0.3")
 }
 
-// addIndexFlags adds the flags for indexing a folder.
 func addIndexFlags(f *pflag.FlagSet) {
 	f.Int("workers", 0, "files indexed at once; 0 for the number of processors")
 	addWalkFlags(f)
 }
 
-// addWalkFlags adds the flags that select the files of a folder to index.
 func addWalkFlags(f *pflag.FlagSet) {
 	f.StringSlice("include", nil, "patterns, as in .gitignore, of files to index beside "+ingest.Endings()+"; "+
 		"as a setting they hold for every command")
@@ -357,7 +355,6 @@ const searchSchema = "sheaf.search/1"
 // millis converts seconds to milliseconds with three decimals.
 func millis(seconds float64) float64 { return math.Round(seconds*1e6) / 1e3 }
 
-// printSearch writes the answer in the requested format.
 func (a *app) printSearch(answer *searchJSON) error {
 	switch {
 	case a.json:

@@ -85,7 +85,18 @@ func (a *app) installService(cmd *cobra.Command, o *serviceOptions, folders []st
 	if _, err := isLoopback("--addr", addr); err != nil {
 		return err
 	}
-	s, err := o.service(serveArguments(folders[0], a.index, serve))
+	args, err := a.startArguments("serve", folders[0])
+	if err != nil {
+		return err
+	}
+	serve.VisitAll(func(f *pflag.Flag) {
+		if f.Changed {
+			for _, value := range flagValues(f) {
+				args = append(args, "--"+f.Name+"="+value)
+			}
+		}
+	})
+	s, err := o.service(args)
 	if err != nil {
 		return err
 	}
@@ -97,7 +108,7 @@ func (a *app) installService(cmd *cobra.Command, o *serviceOptions, folders []st
 			"sheaf service uninstall%s removes it, and --name gives a second service its own name", o.flags())
 	}
 	if len(folders) > 1 {
-		if err := addFolders(cmd.Context(), a.index, folders); err != nil {
+		if err := a.addFolders(cmd.Context(), folders); err != nil {
 			return err
 		}
 	}
@@ -116,40 +127,31 @@ func (a *app) installService(cmd *cobra.Command, o *serviceOptions, folders []st
 }
 
 // addFolders adds the second and later folders to the index of the first folder.
-func addFolders(ctx context.Context, index string, folders []string) error {
+func (a *app) addFolders(ctx context.Context, folders []string) error {
 	program, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	args := append([]string{"add", "--in", folders[0]}, folders[1:]...)
-	if index != "" {
-		args = append(args, "--index", index)
+	args, err := a.startArguments("add", folders[0])
+	if err != nil {
+		return err
 	}
-	out, err := exec.CommandContext(ctx, program, args...).CombinedOutput()
+	out, err := exec.CommandContext(ctx, program, append(args, folders[1:]...)...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("add folders to the index of %s: %w: %s", folders[0], err, strings.TrimSpace(string(out)))
 	}
 	return nil
 }
 
-// serveArguments returns the arguments with which a service starts sheaf. They are serve, the folder, the index, and
-// the flags that the user set.
-func serveArguments(folder, index string, flags *pflag.FlagSet) []string {
-	args := []string{"serve", "--in", folder}
-	if index != "" {
-		if absolute, err := filepath.Abs(index); err == nil {
-			index = absolute
-		}
-		args = append(args, "--index", index)
+// startArguments returns the arguments with which another program starts a command of sheaf for a folder. The path of
+// the index is absolute, because the other program may run elsewhere.
+func (a *app) startArguments(command, folder string) ([]string, error) {
+	args := []string{command, "--in", folder}
+	if a.index == "" {
+		return args, nil
 	}
-	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Changed {
-			for _, value := range flagValues(f) {
-				args = append(args, "--"+f.Name+"="+value)
-			}
-		}
-	})
-	return args
+	index, err := filepath.Abs(a.index)
+	return append(args, "--index", index), err
 }
 
 // command makes a subcommand that calls run with the installed service. If the service is not installed, the subcommand
@@ -260,7 +262,6 @@ var managers = map[string]bool{"linux-systemd": true, "darwin-launchd": true, "w
 // hasManager reports whether this machine runs a service manager. Tests replace it.
 var hasManager = func(s service.System) bool { return s.Detect() }
 
-// service returns the service that runs sheaf with these arguments.
 func (o *serviceOptions) service(args []string) (service.Service, error) {
 	for _, manager := range service.AvailableSystems() {
 		if managers[manager.String()] && hasManager(manager) {
@@ -346,7 +347,6 @@ func (o *serviceOptions) explain(verb string, err error) error {
 	return withHint(err, "run this as an administrator, or leave out --system for your own service")
 }
 
-// systemdUnit returns the unit file of the service.
 func systemdUnit(program string, args []string, o *serviceOptions, env map[string]string) string {
 	after, settings, target := "", "", "default.target"
 	if o.system {

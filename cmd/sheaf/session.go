@@ -58,7 +58,6 @@ func (a *app) newSession(folder string, where location.Location) *session {
 	return s
 }
 
-// making returns the options for making an index, from the settings.
 func (a *app) making() collection.Making {
 	c := a.config
 	m := collection.Making{
@@ -77,7 +76,6 @@ func (a *app) making() collection.Making {
 	return m
 }
 
-// showChecking shows the progress of a check.
 func (a *app) showChecking() (update func(done, total int64), done func()) {
 	progress := terminal.NewProgress(a.err, "checking")
 	return func(done, total int64) { progress.Update(int(done>>10), int(total>>10), done, "kB") }, progress.Done
@@ -177,7 +175,6 @@ func (s *session) leftOut(ctx context.Context, address string) string {
 	return ""
 }
 
-// paths returns the paths of all documents, as results show them.
 func (s *session) paths() []string {
 	var paths []string
 	for id := range s.View.Files() {
@@ -188,7 +185,6 @@ func (s *session) paths() []string {
 	return paths
 }
 
-// searchOptions are the flags of the commands that search.
 type searchOptions struct {
 	collection.SearchRequest
 	set []string
@@ -208,7 +204,6 @@ func addNarrowFlags(f *pflag.FlagSet, o *searchOptions) {
 	f.StringSliceVar(&o.Sets, "sets", nil, "documents of any of these sets")
 }
 
-// request converts the flags of a searching command to a request.
 func (s *session) request(o *searchOptions) (q collection.SearchRequest, err error) {
 	q = o.SearchRequest
 	if _, q.Parameters, err = s.profileOf(o.set); err != nil {
@@ -244,7 +239,6 @@ func read[T any](s *session, ask func(r *collection.Reader) (T, error)) (answer 
 	return answer, err
 }
 
-// askFunc asks one question of a reader.
 type askFunc func(r *collection.Reader, q collection.SearchRequest) (*collection.Answer, error)
 
 // answer asks a question and converts the answer to the JSON of searchSchema.

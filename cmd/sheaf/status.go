@@ -240,7 +240,6 @@ func (s *session) printStatus(out *statusJSON, all, recall bool) {
 	fmt.Fprintln(s.stdout, s.out.Paint(terminal.Dim, "sheaf status --all names the files, and says more of the index"))
 }
 
-// modelText says which model computed the vectors of the index.
 func modelText(out *statusJSON) string {
 	if out.Model == "" {
 		return "none: only words are searched"
@@ -308,7 +307,6 @@ func parts(sizes map[string]int64) string {
 	return " (" + strings.Join(texts, ", ") + ")"
 }
 
-// skippedSummary counts the skipped files for each reason.
 func skippedSummary(skipped []collection.Skip) string {
 	if len(skipped) == 0 {
 		return "nothing"
@@ -324,7 +322,6 @@ func skippedSummary(skipped []collection.Skip) string {
 	return wording.Plural(len(skipped), "file", "files") + ": " + strings.Join(reasons, ", ")
 }
 
-// recallRows returns the rows of the recall table in the output of status.
 func recallRows(list []store.Recall) [][]string {
 	rows := [][]string{}
 	if len(list) == 0 {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -152,7 +153,6 @@ func (a *app) tuneDataset(cmd *cobra.Command, o tuneOptions) error {
 	return t.print(r, measures[0].String())
 }
 
-// tuning is one search for parameters.
 type tuning struct {
 	*app
 	collection *eval.Collection
@@ -434,20 +434,14 @@ type tunedJSON struct {
 // tunedProfiles lists the profiles that sheaf tune changed for the index.
 func (s *session) tunedProfiles() []tunedJSON {
 	out := []tunedJSON{}
-	files, err := filepath.Glob(profile.TunedFile(s.Where.Dir, "*"))
-	if err != nil {
-		return out
-	}
+	files, _ := filepath.Glob(profile.TunedFile(s.Where.Dir, "*")) // without a list no profile is shown
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
 		p, fault, err := profile.LoadTuned(s.Where.Dir, name, profile.In(profileFolder()))
 		t := tunedJSON{Profile: name, File: file}
-		switch {
-		case fault != nil:
+		if fault = cmp.Or(fault, err); fault != nil {
 			t.About = "not used: " + fault.Error()
-		case err != nil:
-			t.About = "not used: " + err.Error()
-		default:
+		} else {
 			t.About = p.About
 		}
 		out = append(out, t)

@@ -18,7 +18,6 @@ import (
 	"sheaf/collection"
 )
 
-// maxDepth limits how deep a body is nested.
 const maxDepth = 32
 
 // object is a JSON object. It keeps the order of its members.
@@ -259,7 +258,6 @@ func bindProperty(in any, v reflect.Value, r *rules, at fault, out *faults) {
 	v.Set(reflect.ValueOf(p))
 }
 
-// maxSetting limits the length of a setting's text.
 const maxSetting = 1000
 
 func bindTime(in any, v reflect.Value, at fault, out *faults) {

@@ -7,7 +7,6 @@ import (
 	"sync"
 )
 
-// numberText matches a number in JSON.
 var numberText = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,4})?$`)
 
 const maxNumberText = 68 // bytes

@@ -22,7 +22,6 @@ type series struct {
 	sum    float64
 }
 
-// metrics counts requests and measures their times.
 type metrics struct {
 	began time.Time
 

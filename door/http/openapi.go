@@ -116,9 +116,9 @@ func (a *API) describe(r *route, s *schemas, failure, plain schema) schema {
 	if about != "" {
 		out["description"] = strings.TrimSpace(about)
 	}
-	if body := r.body; body != nil {
+	if r.body != nil {
 		out["requestBody"] = schema{"required": true,
-			"content": schema{"application/json": schema{"schema": s.reference(body, true),
+			"content": schema{"application/json": schema{"schema": s.reference(r.body, true),
 				"example": json.RawMessage(r.example)}}}
 	}
 	responses := schema{strconv.Itoa(r.status): a.success(r, s)}
@@ -214,10 +214,6 @@ func (r *route) failures() []int {
 //go:embed docs.html
 var docsTemplate string
 
-var docs = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("docs").Parse(docsTemplate))
-})
-
 // documentTable is a table of fields of a route, on the page for people.
 type documentTable struct {
 	Title  string
@@ -234,8 +230,8 @@ func (a *API) documentPage() []byte {
 	var list []map[string]any
 	for _, r := range a.routes {
 		tables := []documentTable{tableOf("Parameters", r.set)}
-		if body := r.body; body != nil {
-			tables = append(tables, tableOf("Body", jsonFields(body)))
+		if r.body != nil {
+			tables = append(tables, tableOf("Body", jsonFields(r.body)))
 		}
 		if r.media == "" {
 			tables = append(tables, tableOf("Answer", jsonFields(r.output)))
@@ -244,7 +240,8 @@ func (a *API) documentPage() []byte {
 			"Scope": r.scope, "Tables": tables})
 	}
 	var b bytes.Buffer
-	if err := docs().Execute(&b, map[string]any{"Version": a.o.Version, "Routes": list}); err != nil {
+	page := template.Must(template.New("docs").Parse(docsTemplate))
+	if err := page.Execute(&b, map[string]any{"Version": a.o.Version, "Routes": list}); err != nil {
 		panic("write the page of the document: " + err.Error())
 	}
 	return b.Bytes()

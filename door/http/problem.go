@@ -74,7 +74,8 @@ func (p *Problem) with(list ...fault) *Problem {
 	return p
 }
 
-// problemOf returns the problem for an error of an operation. r is nil if the request has no route.
+// problemOf returns the problem for an error of an operation. r is nil if the request has no route. Then err is a
+// *Problem.
 func problemOf(err error, r *route) *Problem {
 	var p *Problem
 	var at *collection.FieldError
@@ -150,25 +151,20 @@ func (r *route) fieldProblem(err error, at *collection.FieldError) *Problem {
 	return problem(kind, "%s", text).with(r.fault(at.Field, detail))
 }
 
-// inHeader reports whether the route has a header for this field.
 func (r *route) inHeader(field string) bool {
-	return r != nil && r.set.byName[field] != nil && r.set.byName[field].in == "header"
+	return r.set.byName[field] != nil && r.set.byName[field].in == "header"
 }
 
 // asksForID reports whether the route's path or body names one thing by ID. If so, the error "not found" means this
 // thing.
 func (r *route) asksForID() bool {
-	if r == nil {
-		return false
-	}
-	body := r.body
-	return r.set.byName["id"] != nil || body != nil && r.parseBody == nil && jsonFields(body).byName["id"] != nil
+	return r.set.byName["id"] != nil || r.body != nil && r.parseBody == nil && jsonFields(r.body).byName["id"] != nil
 }
 
 // fault returns a fault for one field. For a field of the body, the fault has a JSON pointer; for a parameter, the name
-// of the parameter. r is nil if no route matched; field then counts as a parameter.
+// of the parameter.
 func (r *route) fault(field, detail string) fault {
-	if r != nil && r.body != nil && r.set.byName[field] == nil { // else it is a parameter
+	if r.body != nil && r.set.byName[field] == nil { // else it is a parameter
 		return fault{Pointer: "#/" + field, Detail: detail}
 	}
 	return fault{Parameter: field, Detail: detail}
@@ -177,7 +173,7 @@ func (r *route) fault(field, detail string) fault {
 // rejectedFaults returns a fault for each change of a batch that the store rejected. For a request with one document,
 // it returns nil.
 func (r *route) rejectedFaults(e *collection.RejectedError) (list faults) {
-	if r == nil || r.set.byName["id"] != nil {
+	if r.set.byName["id"] != nil {
 		return nil
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(e.Changes), func(a, b sheaf.ID) int {

@@ -82,7 +82,6 @@ type route struct {
 	set       *fieldSet
 }
 
-// operation makes a route that calls the function run.
 func operation[I, O any](e endpoint, run func(context.Context, *call, *I) (*O, error)) *route {
 	r := &route{endpoint: e, input: reflect.TypeFor[I](), output: reflect.TypeFor[O]()}
 	r.method, r.path, _ = strings.Cut(e.route, " ")

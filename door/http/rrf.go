@@ -21,14 +21,6 @@ type RRF struct {
 	K int
 }
 
-// These are the texts of errors in spec/reciprocal-rank-fusion, word for word, and other texts in the same style.
-const (
-	errWhole  = "%s must be an integer"
-	errQuery  = "query must not be empty"
-	errText   = "query must be a string"
-	errSearch = "search failed"
-)
-
 // These are the methods of fusion.
 const (
 	methodRRF = "rrf"
@@ -42,11 +34,10 @@ func (d *RRF) validate() error {
 	if d.K == 0 {
 		d.K = 60
 	}
-	if p := checkMethod(d.Method); p != nil {
-		return sheaf.Invalidf("%s", p.Detail)
-	}
-	if p := checkNumber("rrf_k", float64(d.K)); p != nil {
-		return sheaf.Invalidf("%s", p.Detail)
+	for _, p := range []*Problem{checkMethod(d.Method), checkNumber("rrf_k", float64(d.K))} {
+		if p != nil {
+			return sheaf.Invalidf("%s", p.Detail)
+		}
 	}
 	return nil
 }
@@ -134,7 +125,7 @@ func (c *call) rrf(ctx context.Context, q RRFBody) (*RRFAnswer, error) {
 		if errors.Is(err, sheaf.ErrInvalid) || c.request.Context().Err() != nil {
 			return nil, err
 		}
-		p := problem("internal", errSearch)
+		p := problem("internal", "search failed")
 		p.cause = err
 		return nil, p
 	}
@@ -160,8 +151,9 @@ func orNull(rank int) *int {
 	return &rank
 }
 
-// bindRRF reads the body of /v1/rrf/search. It reports only the first fault, with a text that the specification gives.
-// It checks in this order: fusion_method, rrf_k, top_k, unknown fields, query.
+// bindRRF reads the body of /v1/rrf/search. It reports only the first fault, with the text that
+// spec/reciprocal-rank-fusion gives, or with a text in the same style. It checks in this order: fusion_method, rrf_k,
+// top_k, unknown fields, query.
 func (a *API) bindRRF(body []byte) (RRFBody, error) {
 	out := RRFBody{Method: a.o.RRF.Method, K: a.o.RRF.K, TopK: 10}
 	var list faults
@@ -197,7 +189,7 @@ func (a *API) bindRRF(body []byte) (RRFBody, error) {
 		}
 		n, ok := number(v)
 		if !ok {
-			return out, problem("invalid-input", errWhole, field.name)
+			return out, problem("invalid-input", "%s must be an integer", field.name)
 		}
 		if p := checkNumber(field.name, n); p != nil {
 			return out, p
@@ -215,9 +207,9 @@ func (a *API) bindRRF(body []byte) (RRFBody, error) {
 	rule := set.byName["query"].rules
 	switch {
 	case !ok && given["query"] != nil:
-		return out, problem("invalid-input", errText)
+		return out, problem("invalid-input", "query must be a string")
 	case strings.TrimSpace(text) == "":
-		return out, problem("invalid-input", errQuery)
+		return out, problem("invalid-input", "query must not be empty")
 	case utf8.RuneCountInString(text) > 1000:
 		return out, problem("invalid-input", "query must not exceed 1000 characters")
 	case !rule.pattern.MatchString(text):

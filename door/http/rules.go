@@ -173,7 +173,6 @@ func (r *rules) ofItems() *rules {
 	return &out
 }
 
-// fault is one fault of a request.
 type fault struct {
 	// Pointer is a JSON pointer into the body, in the form of a URI fragment. If the fault is not in the body,
 	// Parameter names the parameter or header.
@@ -182,7 +181,6 @@ type fault struct {
 	Detail    string `json:"detail" doc:"What is wrong, and what is allowed."`
 }
 
-// maxFaults limits the faults that one answer reports.
 const maxFaults = 20
 
 type faults []fault

@@ -71,7 +71,6 @@ func fitting(text string, match, limit int) (part string, price int) {
 	return "", 0
 }
 
-// jsonSize returns the length of a value's JSON, in bytes.
 func jsonSize(value any) int {
 	text, _ := json.Marshal(value)
 	return len(text)

@@ -22,7 +22,6 @@ type getIn struct {
 	Budget     int    `json:"budget,omitempty" jsonschema:"most tokens, 8000 by default; cuts at a line, see next"`
 }
 
-// part is a passage with its text.
 type part struct {
 	ID         sheaf.ID   `json:"id" jsonschema:"the identifier"`
 	URI        string     `json:"uri" jsonschema:"the passage as a resource"`
@@ -84,7 +83,6 @@ type multiGetIn struct {
 	Budget     int      `json:"budget,omitempty" jsonschema:"most tokens, 8000 by default; the first texts come first"`
 }
 
-// maxIDs limits the passages of one multi_get.
 const maxIDs = 50
 
 func (s *server) multiGet(ctx context.Context, in multiGetIn) (*getOut, error) {

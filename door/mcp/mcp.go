@@ -142,7 +142,6 @@ func coded(err error) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
 }
 
-// maxRequestBytes limits a request over HTTP.
 const maxRequestBytes = 1 << 20
 
 // Handler serves the protocol over HTTP to one caller, in the streamable form without sessions. If the client closes

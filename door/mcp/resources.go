@@ -109,7 +109,6 @@ func (s *server) resource(ctx context.Context, req *sdk.ReadResourceRequest) (*s
 		Text: p.Text}}}, nil
 }
 
-// resourcesPage is the number of documents on a page of the list.
 const resourcesPage = 100
 
 // resources lists the documents of all collections in pages. The cursor is the URI of the previous page's last

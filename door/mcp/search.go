@@ -183,7 +183,6 @@ func nothingHere(ctx context.Context, r *collection.Reader) ([]string, error) {
 	return []string{"the collection has no documents: status says what was left out and why"}, nil
 }
 
-// maxTags limits the tags that a result shows.
 const maxTags = 20
 
 // nameOf returns the name with which the caller can name a result in other tools. The name is the identifier of the
@@ -195,7 +194,6 @@ func nameOf(hit *collection.Result) sheaf.ID {
 	return hit.ID
 }
 
-// linkOf returns a link to a result as a resource.
 func linkOf(r *result) *sdk.ResourceLink {
 	return &sdk.ResourceLink{URI: r.URI, Name: string(r.ID), Title: oneLine(r.Breadcrumb), MIMEType: markdownType}
 }
@@ -254,10 +252,9 @@ func searchContent(out *searchOut, linked, words bool) []sdk.Content {
 		} else if r.Snippet != "" {
 			w.line("   snippet %s", oneLine(r.Snippet)) // "snippet" keeps the line apart from the lines above
 		}
-		if !linked {
-			continue
+		if linked {
+			links = append(links, linkOf(r))
 		}
-		links = append(links, linkOf(r))
 	}
 	if len(out.Results) > 0 {
 		w.line("")

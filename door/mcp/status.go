@@ -84,29 +84,24 @@ type leftOut struct {
 	Reason string `json:"reason" jsonschema:"why it is not indexed"`
 }
 
-// maxLeftOut limits the skipped files that the status shows.
 const maxLeftOut = 50
 
 // leftOutOf returns the skipped files to show. Files of unsupported types come last.
 func leftOutOf(skipped []collection.Skip) []leftOut {
-	const common = "unsupported type"
-	all := slices.Clone(skipped)
-	order := func(s collection.Skip) int {
-		if s.Reason == common {
-			return 1
-		}
-		return 0
-	}
-	slices.SortStableFunc(all, func(a, b collection.Skip) int { return order(a) - order(b) })
-	out := []leftOut{}
-	for _, k := range all[:min(len(all), maxLeftOut)] {
+	out, unsupported := []leftOut{}, []leftOut{}
+	for _, k := range skipped {
 		one := leftOut{sheaf.PathText(k.Path), k.Reason}
 		if k.Detail != "" {
 			one.Reason += ": " + k.Detail
 		}
-		out = append(out, one)
+		if k.Reason == "unsupported type" {
+			unsupported = append(unsupported, one)
+		} else {
+			out = append(out, one)
+		}
 	}
-	return out
+	out = append(out, unsupported...)
+	return out[:min(len(out), maxLeftOut)]
 }
 
 func (s *server) status(ctx context.Context, in statusIn) (*statusOut, error) {

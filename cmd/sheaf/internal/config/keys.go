@@ -328,7 +328,6 @@ func keyFile(prefix, secret string) Key {
 		Help: "file that holds " + secret}
 }
 
-// insideFolder reports whether the path p stays inside dir.
 func insideFolder(p, dir string) bool {
 	return !strings.HasPrefix(p, "~") && !filepath.IsAbs(p) && filepath.IsLocal(filepath.FromSlash(p)) && staysIn(dir, p)
 }
@@ -441,7 +440,6 @@ func (k *Key) needsTrust(value any, dir string) string {
 	return k.trust
 }
 
-// assign sets the field of k in v to a value that the method parse returned.
 func (k *Key) assign(v *Values, parsed any) {
 	field := k.field(v)
 	field.Set(reflect.ValueOf(parsed).Convert(field.Type()))

@@ -124,7 +124,6 @@ func commands(b *bytes.Buffer, cmd *cobra.Command) {
 	}
 }
 
-// reference returns a reference to the manual page of a command.
 func reference(cmd *cobra.Command) string { return ".BR " + escape(pageName(cmd)) + " (1)" }
 
 func pageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }

@@ -504,7 +504,6 @@ func (t *Target) client() (*http.Client, error) {
 	return &http.Client{Transport: &storekit.Hosts{Transport: transport, Hosts: t.hosts}}, nil
 }
 
-// tls reads the certificate files that the secrets name.
 func (t *Target) tls() (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if cert, key := t.secrets.CertFile, t.secrets.CertKeyFile; cert != "" || key != "" {

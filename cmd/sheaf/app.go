@@ -41,8 +41,7 @@ type app struct {
 	lastRepair time.Time
 }
 
-// streams are the input, output and error streams of the process. out and err are the output and error streams with
-// their colors and widths. Until [app.settings] loads the settings, the colors are the defaults.
+// streams are the streams of the process. Until [app.settings] loads the settings, out and err have default colors.
 type streams struct {
 	stdin            io.Reader
 	stdout           *bufio.Writer
@@ -76,8 +75,7 @@ func (a *app) describeStreams(color string) {
 
 func (a *app) flush() error { return a.stdout.Flush() }
 
-// settings returns the settings of the folder dir, with the flags of cmd. The first call loads the settings and prints
-// notices about ignored settings.
+// settings returns the settings of the folder dir with the flags of cmd. The first call prints their notices.
 func (a *app) settings(cmd *cobra.Command, dir string) (*config.Config, error) {
 	if a.config != nil {
 		return a.config, nil
@@ -195,8 +193,7 @@ func withHint(err error, format string, args ...any) error {
 	return collection.Hint(err, format, args...)
 }
 
-// commandFolder returns the folder of the command: --in, or the current folder. The folder must exist. The path is
-// absolute, with links resolved.
+// commandFolder returns the real path of the command's folder: --in, or the current folder.
 func (a *app) commandFolder() (string, error) { return collection.RealFolder(a.in) }
 
 // confirm asks the user before a command loses data. --yes answers for the user. Without a terminal and without --yes,

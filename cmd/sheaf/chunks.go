@@ -261,8 +261,7 @@ func (r *chunksRun) recordSkip(path string, k *catalog.Skip, named bool) {
 	}
 }
 
-// file cuts a file into chunks. If it skips the file, left is the reason. For a file that was read before, it does
-// nothing.
+// file cuts a file into chunks, unless the run has read it before. If it skips the file, left is the reason.
 func (r *chunksRun) file(path string) (left *catalog.Skip, err error) {
 	if r.seen[path] {
 		return nil, nil

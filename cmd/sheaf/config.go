@@ -403,8 +403,7 @@ func checkNamed(key, value string, everywhere bool) error {
 	return err
 }
 
-// errOnePlace returns the error for a setting of all folders whose address has a place. All folders would then use the
-// same place in the store.
+// errOnePlace returns the error for settings of all folders that name a place, because all folders would share it.
 func errOnePlace(t *storeurl.Target) error {
 	return withHint(sheaf.Invalidf("store %s names the %s %s, and your own settings apply to every folder: all "+
 		"folders would fill that one %[2]s", t, t.PlaceKind(), t.Place),

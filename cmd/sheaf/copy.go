@@ -204,8 +204,7 @@ func (a *app) copyGiven(ctx context.Context, target *session, o *copyOptions) (i
 	return 0, err
 }
 
-// placeOf returns the folder of the catalog for the store at address, in the index at base. flag is the flag with this
-// address, for errors.
+// placeOf returns the catalog folder for the store at address in the index at base. flag names the address in errors.
 func (a *app) placeOf(base location.Location, flag, address string) (string, error) {
 	target, err := a.withStore(flag, address).configuredStore(filepath.Base(location.Finder{}.Own(base.Root).Dir))
 	if err != nil || target == nil {
@@ -397,8 +396,7 @@ func (s *session) copyState(from string) (copyState, error) {
 	return copyState{From: from}, nil
 }
 
-// stageCatalog copies the catalog of the index in dir to a new folder beside the catalog, and returns this folder. The
-// copy is complete before replaceCatalog renames the folders.
+// stageCatalog copies the catalog of the index in dir to a new folder beside it. [replaceCatalog] then renames it.
 func stageCatalog(dir string) (staged string, err error) {
 	staged = location.CatalogDir(dir) + ".copy"
 	if err := os.RemoveAll(staged); err != nil {

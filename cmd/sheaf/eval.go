@@ -327,8 +327,7 @@ func saveRuns(dir string, d *dataset.Dataset, runs []*eval.Run) error {
 	return nil
 }
 
-// checkFiles returns an error if one of the files cannot be written. Call it before work that takes long. "" names no
-// file.
+// checkFiles returns an error if a file cannot be written. Call it before long work. "" names no file.
 func checkFiles(names ...string) error {
 	for _, name := range names {
 		if name == "" {
@@ -391,8 +390,7 @@ func boundsOf(texts []string, measures *[]metric.Measure) ([]minimum, error) {
 	return out, nil
 }
 
-// checkBounds checks the first column of each data set, and prints each measure that is below its minimum. If it
-// printed a measure, it returns an error with exit status 1.
+// checkBounds prints each mean of a first column that is below its minimum. If there is one, it returns errNothing.
 func (a *app) checkBounds(bounds []minimum, reports []*eval.Report) error {
 	failed := false
 	for _, r := range reports {
@@ -456,8 +454,7 @@ func cutParam(param string) (name string, values []string, err error) {
 	return name, strings.Split(list, ","), nil
 }
 
-// evalIndexing returns the options for indexing data sets. The field Cache is the folder of the indexes: o.cache, or
-// else the user's cache folder. The chunker and the models come from a.config. If o.words is true, there are no models.
+// evalIndexing returns the options for indexing data sets, from flags and settings. With o.words there are no models.
 func (a *app) evalIndexing(ctx context.Context, o evalOptions) (indexing.Options, error) {
 	c := a.config
 	in := indexing.Options{Cache: o.cache, Making: a.making(), Fresh: o.fresh}

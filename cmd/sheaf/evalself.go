@@ -83,9 +83,8 @@ func checkCount(flag string, n int) error {
 	return nil
 }
 
-// withOwn opens the index of the folder in args. If args is empty, it takes the value of --in or the current folder. It
-// calls run with the session, and with the index as a collection for eval. If wanted.PerKind, the number of queries, is
-// out of range, withOwn returns an error.
+// withOwn opens the index of the folder in args, or else of the command's folder. It calls run with the session, and
+// with the index as a collection for eval.
 func (a *app) withOwn(cmd *cobra.Command, args []string, wanted self.Wanted,
 	run func(*session, *eval.Collection) error) error {
 	if err := checkCount("--queries", wanted.PerKind); err != nil {

@@ -217,8 +217,7 @@ func (s *session) printSteps(out *explainJSON) {
 	s.printTable(rows)
 }
 
-// stepPlace names the branch of a step for people. For a step after the fusion, branch is "", and the name is "all". If
-// first is true, the name begins with "first phase".
+// stepPlace names the branch of a step for people. The branch "" means all branches: the step follows the fusion.
 func stepPlace(branch string, first bool) string {
 	if branch == "" {
 		branch = "all"
@@ -271,8 +270,7 @@ func rankIn(r sheaf.Ranking, id sheaf.ID) int {
 	return slices.IndexFunc(r, func(h sheaf.Hit) bool { return h.ID == id }) + 1
 }
 
-// shortID shortens an ID for display. If there is only one tree, or only one tree with files, it removes the name of
-// this tree.
+// shortID shortens an ID for display. If only one tree has files, it removes the name of this tree.
 func (s *session) shortID(id sheaf.ID) string {
 	text, trees := string(id), s.View.Settings().Trees
 	if len(trees) > 1 {
@@ -440,8 +438,7 @@ func (a *app) printExplanation(e sheaf.Explanation, indent int) {
 	(&formulaPrinter{app: a}).print(plainly(e), indent)
 }
 
-// formulaPrinter prints explanations. If several formulas contain a number, the printer prints the parts of this number
-// once.
+// formulaPrinter prints explanations. It prints the parts of a number only once if several formulas contain it.
 type formulaPrinter struct {
 	*app
 	explained []sheaf.Explanation
@@ -494,8 +491,7 @@ func combines(e sheaf.Explanation) bool {
 	return e.Combine != sheaf.CombineNone && len(e.Parts) > 0
 }
 
-// operators are the signs between the parts of a formula. Other combinations look like function calls, such as max(a,
-// b).
+// operators are the signs between the parts of a formula. Other combinations look like calls, such as max(a, b).
 var operators = map[sheaf.Combine]string{sheaf.CombineSum: " + ", sheaf.CombineDifference: " - ",
 	sheaf.CombineProduct: " x ", sheaf.CombineQuotient: " / ", sheaf.CombinePower: " ^ "}
 

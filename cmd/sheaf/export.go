@@ -23,8 +23,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// exports are the files that sheaf export can write, one per subcommand. address is the default of the subcommand's
-// flag --for. The subcommand accepts the kinds of store in kinds.
+// exports are subcommands of sheaf export. address is the default of --for; its store must be one of kinds.
 var exports = []struct {
 	name, address, about string
 	kinds                []string
@@ -189,8 +188,7 @@ func twoPhases(p *profile.Profile) (*vespa.TwoPhases, error) {
 	return &out, nil
 }
 
-// phasesOf converts a plan to the numbers of a two-phase ranking in Vespa. If Vespa cannot rank like the plan, reason
-// says why, else it is "".
+// phasesOf reads the numbers of a two-phase ranking from a plan. reason says why Vespa cannot rank like it, or is "".
 func phasesOf(plan *profile.Plan) (out vespa.TwoPhases, reason string) {
 	if plan.Candidates == nil || len(plan.Candidates.Branches) != 4 || plan.Candidates.Limit < 1 {
 		return out, "there is no first phase of four branches"
@@ -223,8 +221,7 @@ func phasesOf(plan *profile.Plan) (out vespa.TwoPhases, reason string) {
 	return out, reason
 }
 
-// factorsOf reads the numbers of the second ranking phase into *out. If Vespa cannot rank like the plan, reason says
-// why, else it is "".
+// factorsOf reads the numbers of the second phase into *out. reason has the same meaning as in phasesOf.
 func factorsOf(plan *profile.Plan, out *vespa.TwoPhases) (reason string) {
 	var stages []rank.Stage
 	for _, step := range plan.Main.Then {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -94,12 +95,10 @@ func parseWeights(text string) ([]float64, error) {
 // readRuns reads run files. At most one argument may be "-", which means standard input.
 func (a *app) readRuns(files []string) ([]*runfile.Run, error) {
 	var runs []*runfile.Run
-	input := false
-	for _, name := range files {
-		if name == "-" && input {
+	for i, name := range files {
+		if name == "-" && slices.Contains(files[:i], "-") {
 			return nil, sheaf.Invalidf("the standard input (-) can be read once only")
 		}
-		input = input || name == "-"
 		r, err := a.readRun(name)
 		if err != nil {
 			return nil, err
@@ -214,10 +213,7 @@ type stageArguments struct {
 func parseStageArguments(args []string) (stageArguments, error) {
 	o := stageArguments{run: "sheaf", limit: 1000, set: map[string]string{}}
 	for i := 0; i < len(args); i++ {
-		arg := args[i]
-		if arg == "-h" {
-			arg = "--help"
-		}
+		arg := cmp.Or(map[string]string{"-h": "--help", "-n": "--limit"}[args[i]], args[i])
 		if !strings.HasPrefix(arg, "-") || arg == "-" {
 			if o.name == "" {
 				o.name = arg
@@ -225,9 +221,6 @@ func parseStageArguments(args []string) (stageArguments, error) {
 				o.files = append(o.files, arg)
 			}
 			continue
-		}
-		if arg == "-n" {
-			arg = "--limit"
 		}
 		name, value, given := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
 		switch {

@@ -223,8 +223,7 @@ func limitMemory(files int64) (adjust, restore func()) {
 	return adjust, func() { debug.SetMemoryLimit(limit) }
 }
 
-// showIndexing shows the progress of an indexing run, and limits memory during a large run. Call done after all
-// updates.
+// showIndexing shows the progress of an indexing run, and limits memory during a large run. Call done at the end.
 func (a *app) showIndexing() (update func(ingest.Progress), done func()) {
 	progress := terminal.NewProgress(a.err, "indexing")
 	var adjust, restore func()

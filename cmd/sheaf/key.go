@@ -454,8 +454,7 @@ func (s *session) printAudits(audits []*collection.Audit) error {
 		"repeat with --seed %d", audits[0].Seed)
 }
 
-// randomLists copies some documents into a new index in dir, and gives each copy a random access list. seed determines
-// the lists, and sample is the number of documents. The caller closes the new session.
+// randomLists copies documents into a new index in dir, with random access lists. The caller closes the session.
 func (s *session) randomLists(ctx context.Context, dir string, seed uint64, sample int) (copied *session, err error) {
 	docs, err := s.sample(seed, sample)
 	if err != nil {

@@ -132,8 +132,7 @@ func (a *app) withIndex(cmd *cobra.Command, o openOptions, run func(*session) er
 	return run(s)
 }
 
-// onIndex returns a function for the field RunE of a command. This function opens the index of the command's folder,
-// calls run, and closes the index.
+// onIndex returns a RunE that opens the index of the command's folder, calls run, and closes the index.
 func (a *app) onIndex(o openOptions, run func(*cobra.Command, *session, []string) error,
 ) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
@@ -167,8 +166,7 @@ var otherFlags = map[string]string{
 	"format": "json", "output": "json", "force": "rebuild", "full": "rebuild",
 }
 
-// unknownName adds advice to the error of an unknown name. The advice is the most similar known name. If no known
-// name is similar, the advice is the parameter hint.
+// unknownName adds the most similar known name to the error of an unknown name, or else the parameter hint.
 func unknownName(err error, name string, known []string, hint string, args ...any) error {
 	if near := suggest.Nearest(name, known); near != "" {
 		return withHint(err, "did you mean %q?", near)

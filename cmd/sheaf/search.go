@@ -126,8 +126,7 @@ func (a *app) search(cmd *cobra.Command, text string, o searchOptions) error {
 	})
 }
 
-// countDocuments returns how many documents of the index are in the command's folder. For the root folder of the index,
-// it also counts documents of added folders.
+// countDocuments counts the documents in the command's folder. The root folder of the index includes added folders.
 func (s *session) countDocuments() int {
 	if s.scanner != nil {
 		return s.files
@@ -459,8 +458,7 @@ func (a *app) headingPath(hierarchy []string, maxWidth int) (text string, width 
 	return text, width
 }
 
-// snippetLines returns the lines of a snippet, wrapped on a terminal. Words that match are in color, or between **
-// without colors.
+// snippetLines returns a snippet in lines. Words that match are in color, or between ** without colors.
 func (a *app) snippetLines(r *resultJSON, indent int) []string {
 	if r.Snippet == "" {
 		return nil

@@ -236,8 +236,7 @@ func mountDoors(handler *httpdoor.API, door *collection.Collection, log *slog.Lo
 	})
 }
 
-// isLoopback reports whether only this machine can reach a server at addr. flag is the name of the flag with this
-// value, for errors.
+// isLoopback reports whether only this machine can reach a server at addr, the value of the flag.
 func isLoopback(flag, addr string) (bool, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil || port == "" || strings.Contains(port, "/") {
@@ -355,8 +354,7 @@ func (s *httpServer) close() error {
 	return err
 }
 
-// serveUntil serves until ctx ends, then waits for running requests and returns nil. If the server fails before ctx
-// ends, serveUntil returns the server's error.
+// serveUntil serves until ctx ends or the server fails, and then waits for running requests.
 func serveUntil(ctx context.Context, listener net.Listener, handler http.Handler) error {
 	s := startServer(listener, handler)
 	return errors.Join(s.wait(ctx), s.close())

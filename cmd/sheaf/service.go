@@ -154,8 +154,7 @@ func (a *app) startArguments(command, folder string) ([]string, error) {
 	return append(args, "--index", index), err
 }
 
-// command makes a subcommand that calls run with the installed service. If the service is not installed, the subcommand
-// returns an error.
+// command makes a subcommand that calls run with the installed service. It fails if the service is not installed.
 func (o *serviceOptions) command(use, short string, run func(service.Service) error) *cobra.Command {
 	return &cobra.Command{
 		Use:   use,
@@ -331,8 +330,7 @@ func (o *serviceOptions) config(args []string) *service.Config {
 	}
 }
 
-// explain adds advice to an error of a service manager. verb says what failed, for example "install". It returns nil
-// for nil.
+// explain adds advice to an error of a service manager; nil stays nil. verb says what failed, such as "install".
 func (o *serviceOptions) explain(verb string, err error) error {
 	if err == nil {
 		return nil

@@ -293,8 +293,7 @@ func (s *session) result(r *collection.Result) resultJSON {
 	return out
 }
 
-// usualLimit returns the limit in the settings. If no setting gives a limit but the profile does, usualLimit returns
-// the limit of the profile.
+// usualLimit returns the limit that a setting gives, or else the limit of the profile, or else the default.
 func usualLimit(c *config.Config, p *profile.Profile, set map[string]string) int {
 	if n := p.DefaultLimit(set); n > 0 && c.Origin("limit").Source == config.SourceDefault {
 		return n
@@ -302,8 +301,7 @@ func usualLimit(c *config.Config, p *profile.Profile, set map[string]string) int
 	return c.Limit
 }
 
-// profileOf returns the profile in force, and the parameters in set as a map. It also sets s.config.Limit to the result
-// of usualLimit.
+// profileOf returns the profile in force, and the parameters in set. It sets s.config.Limit to the usual limit.
 func (s *session) profileOf(set []string) (*profile.Profile, map[string]string, error) {
 	p, err := s.loadTuned(s.config.Profile)
 	if err != nil {
@@ -314,8 +312,7 @@ func (s *session) profileOf(set []string) (*profile.Profile, map[string]string, 
 	return p, parameters, err
 }
 
-// plan returns the plan of the profile in force. If the user set a limit, it returns an error for a plan that cannot
-// give so many results.
+// plan returns the plan of the profile in force. If the plan cannot give as many results as a setting asks, it fails.
 func (s *session) plan(set []string) (*profile.Plan, error) {
 	p, parameters, err := s.profileOf(set)
 	if err != nil {

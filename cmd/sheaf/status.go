@@ -175,8 +175,7 @@ func (s *session) warnings() ([]warningJSON, error) {
 // statusLines is the largest number of files or warnings that a command lists. If there are more, it counts the others.
 const statusLines = 10
 
-// printStatus prints the state of the index in at most ten lines, or completely if all is true. If recall is true, it
-// adds a table.
+// printStatus prints the state of the index in at most ten lines, or all of it. recall adds a table.
 func (s *session) printStatus(out *statusJSON, all, recall bool) {
 	rows := [][]string{}
 	for i, t := range out.Trees {

@@ -155,8 +155,7 @@ func pointer(parent, name string) string {
 
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
-// bind stores a parsed value in v. If the value breaks a rule in r, bind adds a fault to out. at has the place of the
-// value in the request, for this fault.
+// bind stores a parsed value in v. If the value breaks a rule in r, bind adds a fault at the place at to out.
 func bind(in any, v reflect.Value, r *rules, at fault, out *faults) {
 	if v.Kind() == reflect.Pointer {
 		if in == nil && v.Type().Elem().Kind() == reflect.Pointer { // null is allowed: v points to nothing
@@ -376,8 +375,7 @@ func bindStruct(in any, v reflect.Value, at fault, out *faults) {
 	}
 }
 
-// setText sets v from a text: the value of a parameter, or a default. It adds a fault to out for invalid UTF-8 and for
-// a broken rule of r. at has the place of the text in the request, for this fault.
+// setText sets v from the text of a parameter or a default. For invalid UTF-8 or a broken rule of r, it adds a fault.
 func setText(text string, v reflect.Value, r *rules, at fault, out *faults) {
 	if !utf8.ValidString(text) {
 		out.add(at, "it is not valid UTF-8")

@@ -68,8 +68,7 @@ func (a *API) openAPI(keyed bool) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// dims returns the number of dimensions that the vectors of all collections have. It returns 0 if no collection has
-// vectors, and unknownDims if the collections differ.
+// dims returns the dimensions of the vectors of all collections: 0 without vectors, unknownDims if they differ.
 func (a *API) dims() int {
 	dims := a.o.Collections[0].Dims()
 	for _, c := range a.o.Collections[1:] {
@@ -80,8 +79,7 @@ func (a *API) dims() int {
 	return dims
 }
 
-// describe returns the OpenAPI operation of a route. failure is the schema of its errors, and plain the schema of
-// errors in the form of spec/reciprocal-rank-fusion.
+// describe returns the OpenAPI operation of a route. failure and plain are the schemas of its two forms of errors.
 func (a *API) describe(r *route, s *schemas, failure, plain schema) schema {
 	out := schema{"operationId": r.id, "summary": r.summary}
 	about := r.about

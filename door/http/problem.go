@@ -155,14 +155,12 @@ func (r *route) inHeader(field string) bool {
 	return r.set.byName[field] != nil && r.set.byName[field].in == "header"
 }
 
-// asksForID reports whether the route's path or body names one thing by ID. If so, the error "not found" means this
-// thing.
+// asksForID reports whether the route's path or body names one thing by ID, which "not found" then means.
 func (r *route) asksForID() bool {
 	return r.set.byName["id"] != nil || r.body != nil && r.parseBody == nil && jsonFields(r.body).byName["id"] != nil
 }
 
-// fault returns a fault for one field. For a field of the body, the fault has a JSON pointer; for a parameter, the name
-// of the parameter.
+// fault returns a fault for one field. A field of the body has a JSON pointer; a parameter has its name.
 func (r *route) fault(field, detail string) fault {
 	if r.body != nil && r.set.byName[field] == nil { // else it is a parameter
 		return fault{Pointer: "#/" + field, Detail: detail}
@@ -170,8 +168,7 @@ func (r *route) fault(field, detail string) fault {
 	return fault{Parameter: field, Detail: detail}
 }
 
-// rejectedFaults returns a fault for each change of a batch that the store rejected. For a request with one document,
-// it returns nil.
+// rejectedFaults returns a fault for each change of a batch that the store rejected, or nil for a single document.
 func (r *route) rejectedFaults(e *collection.RejectedError) (list faults) {
 	if r.set.byName["id"] != nil {
 		return nil

@@ -39,8 +39,7 @@ var traceparent = regexp.MustCompile(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16
 // traceFlags are the flags in traceparent that version 00 defines. Bit 0 means sampled, bit 1 means a random trace ID.
 const traceFlags = 0b11
 
-// traceOf returns the header traceparent for an answer: the trace of the request, with a new span for this server. If
-// the request has no valid trace, it returns "".
+// traceOf returns the header traceparent for an answer: the valid trace of the request with a new span, or "".
 func traceOf(req *http.Request) string {
 	given := req.Header.Values("Traceparent")
 	if len(given) != 1 {
@@ -63,8 +62,7 @@ func nameOf(host string) string {
 	return strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
 }
 
-// checkNames returns sheaf.ErrInvalid for a host or origin that no request can have. It also refuses two collections
-// with the same name.
+// checkNames refuses hosts and origins that no request can have, and two collections with the same name.
 func (o *Options) checkNames() error {
 	names := map[string]bool{}
 	for i, c := range o.Collections {
@@ -140,8 +138,7 @@ func (a *API) knownOrigin(req *http.Request, origin string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && strings.EqualFold(u.Host, req.Host)
 }
 
-// allowOrigin adds the CORS headers with which pages of an allowed origin can read the answer. Without Options.Origins
-// it adds none.
+// allowOrigin adds the CORS headers with which pages of an origin in Options.Origins can read the answer.
 func (a *API) allowOrigin(w http.ResponseWriter, req *http.Request) {
 	origin := req.Header.Get("Origin")
 	if !slices.Contains(a.o.Origins, origin) {

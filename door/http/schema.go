@@ -210,8 +210,7 @@ var documentForms = []any{
 		"text": schema{"maxLength": 0}}},
 }
 
-// together adds a fault to out if a document has both text and chunks, or neither. It does nothing for a deletion, and
-// for a value that is no document.
+// together adds a fault to out if a document has both text and chunks, or neither. Other values and deletions pass.
 func together(in any, at fault, out *faults) {
 	var d *collection.DocumentInput
 	switch in := in.(type) {

@@ -93,8 +93,7 @@ func (c *call) logFailures(failures []string) {
 	}
 }
 
-// headerName returns a step's name in the form that the header Server-Timing can contain. Dashes replace all characters
-// other than letters and digits.
+// headerName returns a step's name for the header Server-Timing, with dashes for all but letters and digits.
 func headerName(step string) string {
 	return strings.Join(strings.FieldsFunc(step, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9')

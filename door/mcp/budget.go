@@ -229,8 +229,7 @@ func size(part any) float64 {
 	return Tokens(text.String() + ",")
 }
 
-// tooLong reports whether the number of tokens of a text is surely above the parameter left. It looks only at the
-// length of the text, because [Tokens] counts at least one token for 4 bytes.
+// tooLong reports whether a text surely has more than left tokens, because [Tokens] counts one for at least 4 bytes.
 func tooLong(text string, left float64) bool { return float64(len(text)) > utf8.UTFMax*left }
 
 // Tokens estimates how many tokens a language model counts for a text.

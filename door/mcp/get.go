@@ -227,8 +227,7 @@ func (o *getOut) leastTokens(p *collection.Part) float64 {
 // budget.
 const listShare = 0.25
 
-// take returns a passage with as much text as the budget allows. It subtracts the tokens of the passage from *left, the
-// rest of the budget.
+// take returns a passage with as much text as *left allows, and subtracts the tokens of the passage from *left.
 func (o *getOut) take(p *collection.Part, left *float64) part {
 	one := o.head(p)
 	*left -= o.leastTokens(p)
@@ -276,8 +275,7 @@ func listed[T ~string](list *[]T, one T, price float64, left *float64) int {
 	return 0
 }
 
-// next returns a name for the tool get: the name of a part of the passage's document. The part begins at line and has
-// count lines.
+// next returns the name, for the tool get, of count lines of the passage's document, from line on.
 func (o *getOut) next(p *collection.Part, line, count int) string {
 	return fmt.Sprintf("%s:%d:%d", shownID(o.Collection, p.Doc), line, count)
 }

@@ -379,8 +379,7 @@ func nullIn(value any) (below string, isNull bool) {
 	return "", false
 }
 
-// unknown returns the error for an unknown parameter called name. The error suggests a known parameter, or lists all
-// known parameters.
+// unknown returns the error for an unknown parameter. It suggests a known parameter, or lists all of them.
 func unknown(tool, name string, known []string) error {
 	hint := "it has " + strings.Join(known, ", ")
 	if near := suggest.Nearest(name, known); near != "" {

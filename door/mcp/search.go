@@ -173,8 +173,7 @@ func (s *server) answer(ctx context.Context, query string, in answerIn, words bo
 
 func (o *searchOut) content() []sdk.Content { return o.shown }
 
-// nothingHere returns a note if the caller sees no documents in the collection, else nil. The note keeps a model from
-// trying other words.
+// nothingHere returns a note if the caller sees no documents. The note keeps a model from trying other words.
 func nothingHere(ctx context.Context, r *collection.Reader) ([]string, error) {
 	list, err := r.Documents(ctx, "", "", 1)
 	if err != nil || len(list.Documents) > 0 {
@@ -185,8 +184,7 @@ func nothingHere(ctx context.Context, r *collection.Reader) ([]string, error) {
 
 const maxTags = 20
 
-// nameOf returns the name with which the caller can name a result in other tools. The name is the identifier of the
-// result. For a result of a scan it is document:line, with the line of the match.
+// nameOf returns the name of a result for other tools: its ID, or document:line for a result of a scan.
 func nameOf(hit *collection.Result) sheaf.ID {
 	if hit.Scanned {
 		return sheaf.ID(fmt.Sprintf("%s:%d", hit.Doc, hit.Line))

@@ -72,8 +72,7 @@ headings and link texts ("real"), and the most frequent words ("hot").`,
 	return cmd
 }
 
-// benchEngineCommand is a hidden command that measures Sheaf's own engine. sheaf bench starts it in a process of its
-// own, like every other engine.
+// benchEngineCommand is a hidden command that measures Sheaf's own engine, in a process of its own like the others.
 func (a *app) benchEngineCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "engine FOLDER TASK INDEX",

@@ -89,8 +89,7 @@ func (a *app) completeValues(cmd *cobra.Command) {
 // languages returns the values that --language and the setting of the same name accept.
 func languages() []string { return append([]string{"auto", "none"}, analysis.Languages()...) }
 
-// completeParameters completes names of parameters of the profile in force. It tells the shell to offer no files, and
-// to add no space after the name.
+// completeParameters completes parameters of the profile in force. The shell adds no files, and no space after them.
 func (a *app) completeParameters(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	name := ""

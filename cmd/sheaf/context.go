@@ -49,8 +49,7 @@ func (a *app) context(cmd *cobra.Command, file string, o searchOptions) error {
 	return err
 }
 
-// readInput reads a file, or standard input for "-". It cuts off input beyond the size limit. full is the real path of
-// the file, or "" for standard input.
+// readInput reads a file, or standard input for "-", up to the size limit. full is the real path of the file, or "".
 func (a *app) readInput(name string) (content []byte, full string, err error) {
 	if name == "-" {
 		content, err = io.ReadAll(io.LimitReader(a.stdin, collection.MaxContextBytes))

@@ -147,8 +147,7 @@ func (a *app) copyTo(cmd *cobra.Command, o *copyOptions) error {
 	})
 }
 
-// checkGiven checks the stores of `sheaf copy --given`. It returns an error if the source is also the target, or if the
-// index never used the source.
+// checkGiven refuses stores for `sheaf copy --given`: a source that is the target, or that the index never used.
 func (a *app) checkGiven(folder string, c *config.Config, o *copyOptions) error {
 	base, _, err := a.finder(c).Find(a.workFolder(folder))
 	if err != nil {
@@ -246,8 +245,7 @@ func (s *session) verifyCopy(ctx context.Context) (*copyJSON, error) {
 	return out, nil
 }
 
-// copyState records the progress of a copy. The copy command keeps it in a file beside the target index, and removes
-// the file after a complete copy.
+// copyState records the progress of a copy in a file beside the target index. A complete copy removes the file.
 type copyState struct {
 	From   string `json:"from"`
 	Cursor string `json:"cursor"`
@@ -319,8 +317,7 @@ func (a *app) stream(cmd *cobra.Command, from, to string) error {
 	return nil
 }
 
-// transfer copies the chunks and verifies them. It continues an earlier copy from state, and writes its progress to
-// file.
+// transfer copies the chunks and verifies them. It continues from state, and writes its progress to file.
 func (a *app) transfer(ctx context.Context, source *session, from store.Streamer, to store.Backend, file string,
 	state copyState) error {
 	total := source.View.Chunks()

@@ -100,7 +100,13 @@ func (s *session) get(ctx context.Context, addresses []string, o collection.GetO
 			if i > 0 {
 				fmt.Fprintln(s.stdout)
 			}
-			s.printPart(&parts[i])
+			for k := range parts[i].Before {
+				s.printText(&parts[i].Before[k], terminal.Dim)
+			}
+			s.printText(&parts[i], terminal.Title)
+			for k := range parts[i].After {
+				s.printText(&parts[i].After[k], terminal.Dim)
+			}
 		}
 	})
 }
@@ -125,16 +131,6 @@ func (s *session) partOf(p *collection.Part) partJSON {
 		out.After = append(out.After, s.partOf(&p.After[i]))
 	}
 	return out
-}
-
-func (s *session) printPart(p *partJSON) {
-	for i := range p.Before {
-		s.printText(&p.Before[i], terminal.Dim)
-	}
-	s.printText(p, terminal.Title)
-	for i := range p.After {
-		s.printText(&p.After[i], terminal.Dim)
-	}
 }
 
 // printText writes a text. On a terminal it removes control characters, because a document must not control the

@@ -110,8 +110,7 @@ before the colon.`,
 	return a.withJSON(cmd)
 }
 
-// otherFolders returns the folders of the index except the folders in names. It returns an error if names has an
-// unknown folder or the main folder.
+// otherFolders returns the folders of the index except those in names, which must not have the main folder.
 func (s *session) otherFolders(names []string) ([]catalog.Tree, error) {
 	trees := s.Trees()
 	for _, name := range names {

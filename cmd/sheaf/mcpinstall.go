@@ -146,8 +146,7 @@ func (a *app) mcpInstall(names []string, o installOptions) error {
 	return errors.Join(faults...)
 }
 
-// goRunFolder matches the folder of a program that "go run" built. It is a temporary folder, or the cache of the go
-// command.
+// goRunFolder matches the folder of a program of "go run": a temporary folder, or the cache of the go command.
 var goRunFolder = regexp.MustCompile(`[/\\](go-build[0-9]*|[0-9a-f]{64}-d)[/\\]`)
 
 // lastingProgram returns a path of this program that stays valid, for an assistant's entry. It prefers the path in

@@ -197,8 +197,7 @@ func secret(settings, env, file string) (string, error) {
 	return text, oneLine(text, settings+"key_file: "+file)
 }
 
-// oneLine returns an error if key has control characters, which an HTTP header cannot have. from says where key is
-// from.
+// oneLine refuses a key with control characters, which an HTTP header cannot have. from is the key's source.
 func oneLine(key, from string) error {
 	if strings.ContainsFunc(key, unicode.IsControl) {
 		return sheaf.Invalidf("%s: the key has several lines or control characters: it must be one line", from)

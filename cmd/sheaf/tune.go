@@ -298,8 +298,7 @@ func searched(p *profile.Profile, named []string) ([]tune.Parameter, error) {
 var taste = []string{"per_document", "pool", "multiplier", "chunk_top_k", "candidates", "rerank_count", "window", "top",
 	"rerank", "hyde"}
 
-// grid returns the values to try for a parameter. It returns nil for parameters in taste, and for a parameter whose
-// default depends on other parameters.
+// grid returns the values to try. It returns nil for taste, and for a default that depends on other parameters.
 func grid(p *profile.Parameter) []string {
 	if slices.Contains(taste, p.Name) {
 		return nil

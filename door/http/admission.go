@@ -55,8 +55,7 @@ func (a *admission) wait(ctx context.Context) error {
 	}
 }
 
-// enter adds one running request of a caller. If too many requests of the caller run, it returns a *Problem. Call
-// release when the request ends.
+// enter adds one request of a caller, or returns a *Problem if too many run. Call release when the request ends.
 func (a *admission) enter(caller string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

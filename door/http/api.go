@@ -142,8 +142,7 @@ func New(o Options) (*API, error) {
 	return a, nil
 }
 
-// Door returns a handler for one request of another door, such as MCP. The handler shows only what grant allows, and
-// calls admit before it works.
+// Door returns a handler for one request of another door. It shows what grant allows, and calls admit first.
 type Door func(grant access.Grant, admit Admit) http.Handler
 
 // Admit waits until a request may run. Call leave when the request ends. If too many requests wait, Admit returns an

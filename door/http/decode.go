@@ -88,8 +88,7 @@ func (p *parser) token(at string) (json.Token, bool) {
 	return token, true
 }
 
-// surrogates matches an escaped backslash, a whole surrogate pair, or half of a pair. Its group contains the half, and
-// is empty for the other matches.
+// surrogates matches an escaped backslash, a surrogate pair, or half of a pair. Only a half is in its group.
 var surrogates = regexp.MustCompile(`\\\\|\\u[dD][89abAB]..\\u[dD][c-fC-F]..|(\\u[dD][89a-fA-F]..)`)
 
 // loneSurrogate returns the first escape in a JSON text that is half of a surrogate pair, or "".

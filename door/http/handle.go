@@ -270,8 +270,7 @@ func keysUnread(err error) error {
 	return p
 }
 
-// readBody reads the body of a request into c.body, within the limits of one body and of all bodies. Call free when the
-// body is no longer needed.
+// readBody reads a body into c.body, within the limits. Call free when the body is no longer needed.
 func (a *API) readBody(c *call, r *route) (free func(), err error) {
 	kind, _, _ := strings.Cut(c.request.Header.Get("Content-Type"), ";")
 	if kind = strings.ToLower(strings.TrimSpace(kind)); kind != "application/json" {

@@ -74,8 +74,7 @@ func (p *Problem) with(list ...fault) *Problem {
 	return p
 }
 
-// problemOf returns the problem for an error of an operation. r is nil if the request has no route. Then err is a
-// *Problem.
+// problemOf returns the problem for an error of an operation. Without a route, r is nil, and err is a *Problem.
 func problemOf(err error, r *route) *Problem {
 	var p *Problem
 	var at *collection.FieldError

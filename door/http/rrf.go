@@ -49,8 +49,7 @@ func checkMethod(m string) *Problem {
 	return nil
 }
 
-// checkNumber returns a problem if the field called name is out of range or not a whole number. It checks the range
-// first.
+// checkNumber returns a problem if the field called name is out of range. Then it checks for a whole number.
 func checkNumber(name string, n float64) *Problem {
 	switch {
 	case n < 1:

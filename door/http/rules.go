@@ -14,8 +14,7 @@ import (
 	"sheaf/collection"
 )
 
-// rules are the limits on the values of a field, which come from the tags of the field. The decoder and the OpenAPI
-// document both use them.
+// rules are the limits on the values of a field, from its tags, for the decoder and the OpenAPI document.
 type rules struct {
 	name        string
 	doc         string

@@ -27,8 +27,7 @@ func newSchemas() *schemas {
 	return &schemas{named: map[string]schema{}, types: map[string]reflect.Type{}}
 }
 
-// schemaOf returns the schema of a field with the type t and the rules r. input is true for requests, in which objects
-// may not have unknown members.
+// schemaOf returns the schema of a field. input means a request, in which objects may not have unknown members.
 func (s *schemas) schemaOf(t reflect.Type, r *rules, input bool) schema {
 	out := s.plain(t, r, input)
 	if r.name == "vectors" && input {

@@ -111,8 +111,7 @@ func (s *server) resource(ctx context.Context, req *sdk.ReadResourceRequest) (*s
 
 const resourcesPage = 100
 
-// resources lists the documents of all collections in pages. The cursor is the URI of the previous page's last
-// document.
+// resources lists the documents of all collections in pages. The cursor is the URI of the last document before.
 func (s *server) resources(ctx context.Context, cursor string) (*sdk.ListResourcesResult, error) {
 	out := &sdk.ListResourcesResult{Resources: []*sdk.Resource{}, Cacheable: cacheable}
 	from, after := "", sheaf.ID("")

@@ -27,8 +27,7 @@ func (w *textWriter) content() []sdk.Content {
 	return []sdk.Content{&sdk.TextContent{Text: w.String()}}
 }
 
-// quote writes the text of the document called name between two marker lines. A marker has more "<" than any run of "<"
-// in the text.
+// quote writes the text of a document between two marker lines. A marker has more "<" than any run in the text.
 func (w *textWriter) quote(name, text string) {
 	run, longest := 0, 2
 	for i := range len(text) {

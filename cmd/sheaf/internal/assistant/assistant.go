@@ -265,8 +265,7 @@ func (c *Change) display(entry string) string {
 	return string(b)
 }
 
-// hide replaces secret values by [hidden]: the values of secret members, or all values if secret is true. It reports
-// whether it replaced any.
+// hide replaces secret values by [hidden]: those of secret members, or all. It reports whether it replaced any.
 func hide(members map[string]any, secret bool) bool {
 	found := false
 	for name, v := range members {
@@ -402,8 +401,7 @@ func indent(o *hujson.Object) *string {
 	return &in
 }
 
-// unique returns an error if an object in v has two members with the same name. The error gives their lines in content.
-// name is the name of the file.
+// unique returns an error if the object v has two members called name. The error gives their lines in content.
 func unique(content []byte, v *hujson.Value, name string) error {
 	if v == nil {
 		return nil

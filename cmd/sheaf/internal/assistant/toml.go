@@ -11,8 +11,7 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// changeTOML edits the table of one entry and the tables below it. It parses the result, and returns an error if
-// anything outside the entry changed.
+// changeTOML edits the table of an entry and the tables below it. If anything else would change, it returns an error.
 func (c *Change) changeTOML(list string, content []byte, s Server, add bool) error {
 	text, header, newline := string(content), "["+list+"."+s.Name+"]", newlineOf(content)
 	want, err := decode(text)
@@ -67,8 +66,7 @@ func (c *Change) changeTOML(list string, content []byte, s Server, add bool) err
 	return nil
 }
 
-// entryTOML returns an entry as a TOML table, and the values in it. It keeps the settings of the previous entry that
-// do not say how to start the server.
+// entryTOML returns an entry as a TOML table, and its values. It keeps other settings of the entry before.
 func entryTOML(list, header string, s Server, before any) (text string, values any, err error) {
 	entry, ok := before.(map[string]any)
 	if !ok || entry["command"] == nil { // the entry has another transport
@@ -97,8 +95,7 @@ func decode(text string) (map[string]any, error) {
 	return out, err
 }
 
-// replaced joins the text before an entry, the new entry, and the text behind the old entry. If entry is "", it removes
-// the entry and needless empty lines.
+// replaced joins the text around an entry with the new entry. For "", it removes the entry and needless empty lines.
 func replaced(before, entry, behind, newline string) string {
 	switch {
 	case entry != "":

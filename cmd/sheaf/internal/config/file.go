@@ -290,8 +290,7 @@ func scalarText(key *Key, values []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// plain matches texts that need no quotes in YAML, except the words in reserved. YAML may read these words as booleans
-// or null.
+// plain matches texts that need no quotes in YAML. YAML may read the words in reserved as booleans or null.
 var (
 	plain    = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*$`)
 	reserved = []string{"true", "false", "null", "yes", "no", "on", "off"}

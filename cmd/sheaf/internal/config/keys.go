@@ -146,8 +146,7 @@ const (
 	BM25Weaviate = "weaviate"
 )
 
-// embedderGroup is the section of settings that a file may also set to a plain value, as in "embedder: none". This
-// value belongs to the key embedderKey.
+// embedderGroup is a section that a file may also set to a plain value, as in "embedder: none", for embedderKey.
 const (
 	embedderGroup = "embedder"
 	embedderKey   = "embedder.use"
@@ -338,8 +337,7 @@ func insideFile(p, dir string) bool {
 	return !isPath || insideFolder(p, dir)
 }
 
-// staysIn reports whether the path p is inside dir after links are resolved. If p does not exist yet, staysIn checks
-// the longest existing part of p.
+// staysIn reports whether p, or the longest part of p that exists, is inside dir after links are resolved.
 func staysIn(dir, p string) bool {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -526,8 +524,7 @@ var sizeUnits = []struct {
 	{"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {"B", 1},
 }
 
-// parseSize reads a number of bytes, for example 1048576, 10MB (10,000,000), or 10MiB or 10M (both 10,485,760). The
-// case of the unit matters.
+// parseSize reads a number of bytes, such as 1048576, 10MB (10,000,000) or 10MiB. The case of the unit matters.
 func parseSize(text string) (int64, error) {
 	number, unit := strings.TrimSpace(text), int64(1)
 	for _, u := range sizeUnits {

@@ -98,8 +98,7 @@ func options(b *bytes.Buffer, title string, flags *pflag.FlagSet) {
 	})
 }
 
-// byDefault returns the default value of a flag as --help shows it, such as " (default 10)". Without a default, it
-// returns "".
+// byDefault returns the default value of a flag as --help shows it, such as " (default 10)", or "".
 func byDefault(f *pflag.Flag) string {
 	switch f.DefValue {
 	case "", "false", "0", "0s", "[]":

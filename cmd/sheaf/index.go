@@ -203,41 +203,31 @@ func (s *session) printIndexed(out *indexJSON, report *ingest.Report) {
 }
 
 const (
-	// indexMemory is the memory in bytes that indexing needs besides the size of the files: see limitMemory.
+	// indexMemory is the memory in bytes that indexing needs besides the size of the files.
 	indexMemory = 90 << 20
-	// fewBytes is the largest size of a run, in bytes, for which limitMemory is not called, because it costs time.
+	// fewBytes is the largest size of a run, in bytes, that does not limit the heap. A limit costs time.
 	fewBytes = 4 << 20
 )
 
-// limitMemory limits the heap, so that the process collects garbage more often when memory is short. Call adjust from
-// time to time, to compute the limit again:
-//   - allowed = files + indexMemory, where files is the size of the indexed text in bytes
-//   - limit = allowed minus the engine's memory outside the heap, but at least allowed / 2
-//
-// restore sets the earlier limit again.
-func limitMemory(files int64) (adjust, restore func()) {
-	limit := debug.SetMemoryLimit(-1)
-	allowed := files + indexMemory
-	adjust = func() { debug.SetMemoryLimit(min(limit, max(allowed-offheap.Beside(), allowed/2))) }
-	adjust()
-	return adjust, func() { debug.SetMemoryLimit(limit) }
-}
-
-// showIndexing shows the progress of an indexing run, and limits memory during a large run. Call done at the end.
+// showIndexing shows the progress of an indexing run. During a large run it limits the heap, so that the process
+// collects garbage more often when memory is short. The heap, with the engine's memory outside it, gets the size of the
+// indexed text and indexMemory. Call done at the end.
 func (a *app) showIndexing() (update func(ingest.Progress), done func()) {
 	progress := terminal.NewProgress(a.err, "indexing")
-	var adjust, restore func()
+	before, files := debug.SetMemoryLimit(-1), int64(0)
 	update = func(p ingest.Progress) {
-		if restore == nil && p.AllBytes > fewBytes {
-			adjust, restore = limitMemory(p.AllBytes)
-		} else if restore != nil {
-			adjust()
+		if p.AllBytes > fewBytes {
+			files = p.AllBytes
+		}
+		if files > 0 {
+			allowed := files + indexMemory
+			debug.SetMemoryLimit(min(before, max(allowed-offheap.Beside(), allowed/2)))
 		}
 		progress.Update(p.Files, p.AllFiles, p.Bytes, "files")
 	}
 	return update, func() {
-		if restore != nil {
-			restore()
+		if files > 0 {
+			debug.SetMemoryLimit(before)
 		}
 		progress.Done()
 	}

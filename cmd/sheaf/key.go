@@ -191,11 +191,11 @@ func (s *session) noteUnmatched(ctx context.Context, g access.Grant) {
 		if i := slices.IndexFunc(known, func(k string) bool { return strings.HasSuffix(k, ":"+name) }); i >= 0 {
 			near = known[i]
 		}
-		if note := fmt.Sprintf("no document names %q in its access list", name); near != "" {
-			s.notice("%s: did you mean %q?", note, near)
-		} else {
-			s.notice("%s", note)
+		note := fmt.Sprintf("no document names %q in its access list", name)
+		if near != "" {
+			note += fmt.Sprintf(": did you mean %q?", near)
 		}
+		s.notice("%s", note)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"sheaf/collection"
+	"sheaf/ingest"
 	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/internal/offheap"
@@ -156,20 +157,19 @@ func TestLimitMemory(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	limit := func() int64 { return debug.SetMemoryLimit(-1) }
 	const files, some = 10 << 20, 20 << 20
-	adjust, restore := limitMemory(files)
+	update, restore := (&app{streams: quiet()}).showIndexing()
 	var list offheap.List[byte]
 	defer list.Free()
 	list.Grow(some)
-	adjust()
+	update(ingest.Progress{AllBytes: files})
 	if got, want := limit(), files+indexMemory-offheap.Beside(); got != want {
 		t.Errorf("limit %d with %d bytes taken beside the heap, want %d", got, some, want)
 	}
 	list.Grow(files + indexMemory)
-	adjust()
+	update(ingest.Progress{AllBytes: files})
 	if got, want := limit(), int64(files+indexMemory)-offheap.Beside(); got != max(want, (files+indexMemory)/2) {
 		t.Errorf("limit %d with more taken than allowed, want half", got)
 	}
 	restore()
-	got := limit()
-	check.That(t, got == before, "limit %d afterwards, want %d", got, before)
+	check.That(t, limit() == before, "limit %d afterwards, want %d", limit(), before)
 }

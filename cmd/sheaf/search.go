@@ -205,17 +205,15 @@ func columnOf(name string) string {
 
 // order returns the column in --sort, or "" if there is no --sort. A dash before the column means descending order.
 func (o *searchOptions) order() (string, error) {
-	name, descending := strings.CutPrefix(o.sort, "-")
+	name := strings.TrimPrefix(o.sort, "-")
 	switch {
 	case o.sort == "":
 		return "", nil
 	case name == "", name == "random", strings.HasPrefix(name, "random:"):
 		return "", sheaf.Invalidf("--sort %s: want date, path, depth or a property, as in --sort date or --sort=-date",
 			o.sort)
-	case descending:
-		return "-" + columnOf(name), nil
 	}
-	return columnOf(name), nil
+	return strings.TrimSuffix(o.sort, name) + columnOf(name), nil
 }
 
 // unknownColumns returns a note for each requested column that no document has.

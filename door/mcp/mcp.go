@@ -168,8 +168,7 @@ func Handler(o Options, grant access.Grant) http.Handler {
 
 // reader opens a Reader of the collection with this name, for this caller. "" is the first collection.
 func (s *server) reader(ctx context.Context, name string) (*collection.Reader, error) {
-	c := s.collectionNamed(name)
-	if c != nil {
+	if c := s.collectionNamed(name); c != nil {
 		if !s.grant.May(access.ScopeSearch) {
 			return nil, fmt.Errorf("%w: this key may not search", sheaf.ErrInvalid)
 		}

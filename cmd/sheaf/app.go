@@ -296,15 +296,15 @@ func largestFirst[N cmp.Ordered](sizes map[string]N) []string {
 	})
 }
 
-// counted formats each count above 0 with its noun, for example "3 files".
-func counted(counts []count) []string {
+// counted lists each count above 0 with its noun, for example "3 files, 1 folder". If all are 0, it returns none.
+func counted(none string, counts ...count) string {
 	var out []string
 	for _, c := range counts {
 		if c.n > 0 {
 			out = append(out, wording.Count(c.n)+" "+c.noun)
 		}
 	}
-	return out
+	return cmp.Or(strings.Join(out, ", "), none)
 }
 
 type count struct {

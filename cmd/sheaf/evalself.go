@@ -117,22 +117,16 @@ func (s *session) selfColumns(o selfOptions) ([]eval.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	hasMeaning := s.Embedder != nil && slices.ContainsFunc(columns[0].Profile.Parameters,
-		func(p profile.Parameter) bool { return p.Name == "meaning" })
-	more := func(profiles []string, params ...string) {
-		if err == nil {
-			var others []eval.Column
-			others, err = columnsOf(profiles, params)
-			columns = append(columns, others...)
-		}
+	if len(o.params) > 0 {
+		variants, err := columnsOf(used, o.params)
+		return append(columns, variants...), err
 	}
-	switch {
-	case len(o.params) > 0:
-		more(used, o.params...)
-		return columns, err
-	case hasMeaning:
-		more(used, "meaning=0,0.25,0.75,1")
+	others, err := columnsOf([]string{"sonar", "rrf"}, nil)
+	if err == nil && s.Embedder != nil && slices.ContainsFunc(columns[0].Profile.Parameters,
+		func(p profile.Parameter) bool { return p.Name == "meaning" }) {
+		var variants []eval.Column
+		variants, err = columnsOf(used, []string{"meaning=0,0.25,0.75,1"})
+		columns = append(columns, variants...)
 	}
-	more([]string{"sonar", "rrf"})
-	return columns, err
+	return append(columns, others...), err
 }

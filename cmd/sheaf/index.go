@@ -177,8 +177,8 @@ func (s *session) otherSettings() (list []string) {
 }
 
 func (s *session) printIndexed(out *indexJSON, report *ingest.Report) {
-	did := cmp.Or(strings.Join(counted([]count{{out.Added - out.Renamed, "added"}, {out.Changed, "changed"},
-		{out.Renamed, "renamed"}, {out.Removed - out.Renamed, "removed"}, {out.Same, "unchanged"}}), ", "), "no documents")
+	did := counted("no documents", count{out.Added - out.Renamed, "added"}, count{out.Changed, "changed"},
+		count{out.Renamed, "renamed"}, count{out.Removed - out.Renamed, "removed"}, count{out.Same, "unchanged"})
 	rate := ""
 	if seconds := report.Took.Seconds(); report.Bytes > 0 && seconds > 1 {
 		rate = fmt.Sprintf(", %s/s", wording.Bytes(int64(float64(report.Bytes)/seconds)))

@@ -162,12 +162,10 @@ func lastingProgram(program string, look func(string) (string, error)) (string, 
 		}
 		return program, known
 	}
-	if known {
-		if a, err := os.Stat(inPath); err == nil {
-			if b, err := os.Stat(program); err == nil && os.SameFile(a, b) {
-				return inPath, true
-			}
-		}
+	a, missing := os.Stat(inPath)
+	b, fault := os.Stat(program)
+	if known && missing == nil && fault == nil && os.SameFile(a, b) {
+		return inPath, true
 	}
 	return program, true
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -92,8 +91,8 @@ type pendingDocumentJSON struct {
 
 // String returns the counts above 0 as text, or "nothing" if all are 0.
 func (p pendingJSON) String() string {
-	return cmp.Or(strings.Join(counted([]count{{p.New, "new"}, {p.Changed, "changed"}, {p.Removed, "gone"},
-		{len(p.Documents), "without vectors"}}), ", "), "nothing")
+	return counted("nothing", count{p.New, "new"}, count{p.Changed, "changed"}, count{p.Removed, "gone"},
+		count{len(p.Documents), "without vectors"})
 }
 
 func (s *session) status(cmd *cobra.Command) (*statusJSON, error) {

@@ -110,7 +110,7 @@ func (s *scanner) line(l line) {
 			}
 			s.closeFrom(matched)
 			s.leaf = leafIndented
-			s.outlineItem(l)
+			s.continueLeaf(&c, l)
 			return
 		}
 		ch := c.s[next]
@@ -158,14 +158,14 @@ func (s *scanner) line(l line) {
 	s.textLine(&c, l, matched, all)
 }
 
-// outlineItem takes the text of an item of an outline from what Markdown calls code. Tabs and a dash begin the line of
-// such an item. Logseq writes these items below a heading.
-func (s *scanner) outlineItem(l line) {
+// outlineItem returns the text of an item of an outline, in a line that Markdown does not take for a list item. Tabs and
+// a dash begin the line of such an item. Logseq writes these items below a heading.
+func (s *scanner) outlineItem(l line) (item textRun, ok bool) {
 	text := strings.TrimRight(s.src[l.start:l.end], " \t")
-	if item := strings.TrimLeft(text, "\t"); len(item) < len(text) && strings.HasPrefix(item, "- ") {
-		end := l.start + len(text)
-		s.text = append(s.text, textRun{span{end - len(item) + len("- "), end}, false})
-	}
+	rest := strings.TrimLeft(text, "\t")
+	end := l.start + len(text)
+	item.span = span{end - len(rest) + len("- "), end}
+	return item, len(rest) < len(text) && strings.HasPrefix(rest, "- ")
 }
 
 // startsBlock has the bytes with which a block other than a paragraph can begin.
@@ -233,7 +233,9 @@ func (s *scanner) continueLeaf(c *cursor, l line) bool {
 	case leafIndented:
 		indent, next := c.indent()
 		if indent >= 4 || next == len(c.s) {
-			s.outlineItem(l)
+			if item, ok := s.outlineItem(l); ok {
+				s.text = append(s.text, item)
+			}
 			return true
 		}
 		s.leaf = leafNone
@@ -283,7 +285,11 @@ func (s *scanner) textLine(c *cursor, l line, matched int, all bool) {
 		s.closeFrom(matched)
 		s.leaf = leafParagraph
 	}
-	s.text = append(s.text, textRun{part, len(s.paragraph) > 0})
+	run, ok := s.outlineItem(l)
+	if !ok || len(s.paragraph) == 0 {
+		run = textRun{part, len(s.paragraph) > 0}
+	}
+	s.text = append(s.text, run)
 	s.paragraph = append(s.paragraph, part)
 }
 

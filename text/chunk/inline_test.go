@@ -118,12 +118,12 @@ func TestTagFields(t *testing.T) {
 // TestOutlineBelowHeading checks that items with tabs below a heading are a list, as Logseq writes them, and not code.
 func TestOutlineBelowHeading(t *testing.T) {
 	const text = "# Log\n\n\t- #one [[A]]\n\t- [ ] look #two\n\t\t- by:: [[B]]\n\t\t\t- #three\n\t- ## #four\n\n" +
-		"\tcode #no\n\n    - #no [[C]]\n"
+		"\tcode #no\n\n    - #no [[C]]\n\nText\n\t\t- TODO #five\n"
 	doc := must.Get(chunk.New(chunk.Options{})).Chunk("t", "a.md", []byte(text))
 	must.Do(t, chunk.Verify(&doc, []byte(text)))
-	check.List(t, doc.Tags, []string{"one", "two", "three", "four"}, "tags")
+	check.List(t, doc.Tags, []string{"one", "two", "three", "four", "five"}, "tags")
 	links := doc.Chunks[len(doc.Chunks)-1].Links
-	check.That(t, len(links) == 2 && len(doc.Fields) == 2, "%v and %v", links, doc.Fields)
+	check.That(t, len(links) == 2 && len(doc.Fields) == 3, "%v and %v", links, doc.Fields)
 }
 
 // TestLogseqNames checks the names of a page in Logseq: its name in links, and its aliases.

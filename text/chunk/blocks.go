@@ -158,8 +158,8 @@ func (s *scanner) line(l line) {
 	s.textLine(&c, l, matched, all)
 }
 
-// outlineItem returns the text of an item of an outline, in a line that Markdown does not take for a list item. Tabs and
-// a dash begin the line of such an item. Logseq writes these items below a heading.
+// outlineItem returns the text of a line that is an item of an outline, but code or text to Markdown. Tabs and a dash
+// begin the line. Logseq writes such items below a heading.
 func (s *scanner) outlineItem(l line) (item textRun, ok bool) {
 	text := strings.TrimRight(s.src[l.start:l.end], " \t")
 	rest := strings.TrimLeft(text, "\t")

@@ -141,7 +141,7 @@ func read(treeName, name string, content []byte, githubSlugs bool) *source {
 		s.doc.Warnings = []sheaf.Warning{{Line: 1, Message: "frontmatter: no line --- closes it; it is read as text"}}
 	}
 	if page := pageName(s.doc.Title); page != s.doc.Title {
-		s.doc.Aliases = append(s.doc.Aliases, page)
+		s.doc.Title, s.doc.Aliases = page, append(s.doc.Aliases, page)
 	}
 	if strings.EqualFold(path.Ext(name), ".mdx") && !s.doc.FrontmatterText {
 		if end := moduleEnd(s.src, begin); end > begin {

@@ -129,14 +129,14 @@ func TestOutlineBelowHeading(t *testing.T) {
 // TestLogseqNames checks the names of a page in Logseq: its name in links, and its aliases.
 func TestLogseqNames(t *testing.T) {
 	for _, c := range []struct{ path, text, want string }{
-		{"pages/a___b%3F.md", "alias:: The B, [[b, c]]\n\n- text\n", "a/b?;The B;b, c"},
-		{"100%.md", "- text\n", ""},
-		{"a%2Fb.md", "---\nalias: x\n---\nAliases:: X, C #1\n", "x;a/b;C #1"},
-		{"a.md", "[alias:: x] is\n# One\n\nalias:: y\n", "x"},
-		{"a.md", "see `alias:: x`\nalias:: [f](f.md)\n", ""},
+		{"pages/a___b%3F.md", "alias:: The B, [[b, c]]\n\n- text\n", "a/b?: a/b?;The B;b, c"},
+		{"100%.md", "- text\n", "100%: "},
+		{"a%2Fb.md", "---\nalias: x\n---\nAliases:: X, C #1\n", "a/b: x;a/b;C #1"},
+		{"a.md", "[alias:: x] is\n# One\n\nalias:: y\n", "One: x"},
+		{"a.md", "see `alias:: x`\nalias:: [f](f.md)\n", "a: "},
 	} {
 		doc := must.Get(chunk.New(chunk.Options{})).Chunk("t", c.path, []byte(c.text))
-		check.Equal(t, strings.Join(doc.Aliases, ";"), c.want, "%s: %q", c.path, c.text)
+		check.Equal(t, doc.Title+": "+strings.Join(doc.Aliases, ";"), c.want, "%s: %q", c.path, c.text)
 		check.That(t, len(doc.Fields) == 0, "%s: %q has fields %v", c.path, c.text, doc.Fields)
 	}
 }

@@ -424,7 +424,10 @@ func outerIgnores(root string) (ignores []ignoreFile, sources []string, err erro
 			take(filepath.Join(git, excludes))
 		}
 		if begins {
-			take(userExcludes(git))
+			user := userExcludes(git)
+			if _, fault := os.Lstat(user); !errors.Is(fault, fs.ErrPermission) {
+				take(user)
+			}
 			ownLast(ignores)
 			return ignores, sources, err
 		}

@@ -131,6 +131,7 @@ func TestLogseqNames(t *testing.T) {
 	for _, c := range []struct{ path, text, want string }{
 		{"pages/a___b%3F.md", "alias:: The B, [[b, c]]\n\n- text\n", "a/b?: a/b?;The B;b, c"},
 		{"100%.md", "- text\n", "100%: "},
+		{"a_b.md", "title:: A/B, c\n- text\n", "a_b: A/B, c"},
 		{"a%2Fb.md", "---\nalias: x\n---\nAliases:: X, C #1\n", "a/b: x;a/b;C #1"},
 		{"a.md", "[alias:: x] is\n# One\n\nalias:: y\n", "One: x"},
 		{"a.md", "see `alias:: x`\nalias:: [f](f.md)\n", "a: "},

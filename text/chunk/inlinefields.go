@@ -54,7 +54,7 @@ func (s *scanner) fields() fieldReader {
 type fieldReader struct {
 	src string
 	out []field
-	// tags are the tags in the values of the properties tag and tags. aliases are the names in alias and aliases.
+	// tags are the tags in the values of the properties tag and tags. aliases are the names in alias, aliases and title.
 	tags, aliases []found
 	// states are the states of the task on the current line. If the line is not a task, states is empty.
 	states []string
@@ -62,6 +62,10 @@ type fieldReader struct {
 
 func (r *fieldReader) add(at int, name string, v sheaf.Value) {
 	if v == (sheaf.Value{}) {
+		return
+	}
+	if name == "title" {
+		r.aliases = append(r.aliases, found{span{at, at + 1}, v.String()})
 		return
 	}
 	if IsFieldProperty(name) {
@@ -242,7 +246,7 @@ func cutField(text string, line bool) (name, value string, ok bool) {
 	if name == "" || other || unicode.IsDigit(first) || strings.HasPrefix(value, ":") {
 		return "", "", false
 	}
-	if IsAccessProperty(name) || name == "title" {
+	if IsAccessProperty(name) {
 		return "", "", false
 	}
 	return name, value, true
@@ -328,7 +332,7 @@ func isTags(name string) bool {
 	return strings.EqualFold(name, "tags") || strings.EqualFold(name, "tag")
 }
 
-// addAliases adds the names in the fields alias and aliases before the first heading, as Logseq has them.
+// addAliases adds the names in the fields alias, aliases and title before the first heading, as Logseq has them.
 func (s *source) addAliases(aliases []found) {
 	for _, a := range aliases {
 		same := func(other string) bool { return strings.EqualFold(other, a.text) }

@@ -219,6 +219,23 @@ func TestSnippetOfProperties(t *testing.T) {
 	}
 }
 
+// TestForbiddenWordsBelow checks that no result has a forbidden word in its sub-sections.
+func TestForbiddenWordsBelow(t *testing.T) {
+	f := collectiontest.Open(t, map[string]string{
+		"a.md": "# Helper\n\nCall it with EAGAIN.\n",
+		"b.md": "# Other helper\n\nNothing.\n\n## One\n\nA helper.\n\n## Two\n\n### Deep\n\nEAGAIN\n",
+		"c.md": "A helper of its own.\n",
+	}, nil)
+	for _, query := range []string{"helper -eagain", "-eagain"} {
+		var got []string
+		for _, r := range find(t, reader(t, f, access.Unrestricted()), collection.SearchRequest{Text: query}).Results {
+			got = append(got, r.Path+r.Title)
+		}
+		slices.Sort(got)
+		check.List(t, got, []string{"b.mdOne", "c.mdc"}, "%s", query)
+	}
+}
+
 // TestListBeginsWithDocuments checks that a query of a filter lists documents before the sections of other documents.
 func TestListBeginsWithDocuments(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{

@@ -47,6 +47,9 @@ func (r *run) phase(ctx context.Context, ph *profile.Phase, at lane, within []sh
 				outcomes[i].ranking = r.documentsFirst(outcomes[i].ranking)
 			}
 		}
+		if err := r.dropForbidden(ctx, outcomes); err != nil {
+			return nil, err
+		}
 	}
 	candidates, foundBy := candidatesOf(outcomes)
 	if !at.first {
@@ -392,8 +395,8 @@ func (r *run) lookUp(ctx context.Context, o *outcome, missing []sheaf.ID) error 
 	return nil
 }
 
-// learnFrom stores the request of the first branch that searches by words. It also stores the raw scores of the
-// branches that search by vector. These scores are cosines.
+// learnFrom keeps two things for later steps. r.lookup is the request of the first branch that searches by words. The
+// scores of the branches that search by vector are cosines, and become r.similarity.
 func (r *run) learnFrom(outcomes []outcome) {
 	first := true
 	for i := range outcomes {

@@ -238,8 +238,12 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 	var bad *pflag.InvalidValueError
 	switch {
 	case errors.As(err, &bad) && valueKinds[bad.GetFlag().Value.Type()] != "":
-		return sheaf.Invalidf("--%s is %q: must be %s", bad.GetFlag().Name, bad.GetValue(),
+		invalid := sheaf.Invalidf("--%s is %q: must be %s", bad.GetFlag().Name, bad.GetValue(),
 			valueKinds[bad.GetFlag().Value.Type()])
+		if word := bad.GetFlag().Shorthand + bad.GetValue(); slices.Contains(a.args, "-"+word) {
+			return withHint(invalid, dashHint, cmd.CommandPath(), word)
+		}
+		return invalid
 	case errors.As(err, &bad) && bad.GetFlag().Value.Type() == "stringSlice":
 		return withHint(sheaf.Invalidf("--%s is %q: separate values with commas, and quote a value that holds a comma "+
 			"or a quotation mark", bad.GetFlag().Name, bad.GetValue()),
@@ -268,17 +272,25 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 	}
 	word := unknown.GetSpecifiedShortnames()
 	if word != "" && cmd.Name() == "search" {
-		return withHint(invalid, "to leave out what holds %q, put the query behind --: sheaf search -- WORDS -%s", word, word)
+		return withHint(invalid, "to leave out what holds %q, put -- before the query: sheaf search -- -%s", word, word)
 	}
 	if word != "" {
-		return withHint(invalid, "put -- before an argument that begins with -: %s -- -%s", cmd.CommandPath(), word)
+		return withHint(invalid, dashHint, cmd.CommandPath(), word)
 	}
 	return withHint(invalid, "see: %s --help", cmd.CommandPath())
 }
 
+// dashHint is the hint about an argument that was read as a flag.
+const dashHint = "put -- before an argument that begins with -: %s -- -%s"
+
 // checkArguments returns an error if the number of arguments does not fit the usage of the command. For the usage "get
 // ADDRESS..." the number must be at least one, for "explain QUERY [ADDRESS]" one or two.
 func checkArguments(cmd *cobra.Command, args []string) error {
+	if f := cmd.Flags().ShorthandLookup("p"); f != nil && f.Changed { // -path:x is -p with the value "ath:x"
+		if word := f.Shorthand + f.Value.String(); strings.HasPrefix(word, "path:") || strings.HasPrefix(word, "prop.") {
+			return withHint(sheaf.Invalidf("%q was read as the flag -p", "-"+word), dashHint, cmd.CommandPath(), word)
+		}
+	}
 	use := regexp.MustCompile(` --\w* \S+`).ReplaceAllString(cmd.Use, "")
 	needed, optional, _ := strings.Cut(use, " [")
 	need := strings.Fields(strings.ReplaceAll(needed, "...", ""))[1:]

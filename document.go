@@ -108,8 +108,6 @@ type Document struct {
 	// FrontmatterText is true, the YAML in the block had no properties, and the index treats the block as text.
 	Frontmatter     Span
 	FrontmatterText bool
-	// Language is the detected language of the text (ISO 639-1), or "".
-	Language string
 	// Warnings are faults in the file, with line numbers. They did not stop indexing.
 	Warnings []Warning
 	// Fields are the properties in the text of chunks, in chunk order. The catalog stores only their names, in Properties.

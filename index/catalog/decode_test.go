@@ -26,7 +26,6 @@ func TestEndingsHaveNumbers(t *testing.T) {
 // encoded and decoded again.
 func FuzzDecodeRecord(f *testing.F) {
 	doc := sheaf.Document{ID: "t:a.md", Tree: "t", Path: "a.md", Title: "A", Aliases: []string{"B"}, Tags: []string{"x"},
-		Language: "en",
 		Properties: []sheaf.Property{{Name: "n", Values: []sheaf.Value{sheaf.NumberValue(1), sheaf.TextValue("y")},
 			List: true}},
 		Warnings: []sheaf.Warning{{Line: 2, Message: "w"}}, Frontmatter: sheaf.Span{Start: 0, End: 9}}

@@ -58,7 +58,7 @@ func encodeRecord(r *Record) []byte {
 		e.uint(w.Line)
 		e.str(w.Message)
 	}
-	e.str(doc.Language)
+	e.str("") // reserved
 	e.uint(doc.Frontmatter.Start)
 	e.uint(doc.Frontmatter.Len())
 	flag := byte(0)
@@ -227,7 +227,7 @@ func decodeAbove(d *decoder, r *Record) {
 	doc := &r.Document
 	doc.Title, doc.Aliases, doc.Tags = d.str(), d.strs(), d.strs()
 	decodeProperties(d, doc)
-	doc.Language = d.str()
+	_ = d.str() // reserved
 	doc.Frontmatter.Start = d.uint()
 	doc.Frontmatter.End = doc.Frontmatter.Start + d.uint()
 	doc.FrontmatterText = d.byte() == 1

@@ -30,7 +30,7 @@ const (
 	KindSimilarity = "similarity"   // nearness to the query's vector: field, passage
 	KindFolder     = "folder_boost" // hits in the same folder: folder, documents, of, share
 	KindGraph      = "graph_boost"  // links: backlinks, co_citations, shared_tags, connections
-	KindNormalized = "normalized"   // before: the score before normalization
+	KindNormalized = "normalized"   // the score on another scale: before
 
 	KindLeg        = "leg"            // what a branch found: branch, rank, by (text or vector)
 	KindOccurs     = "occurs"         // how often a term is in a field, times its weight: field

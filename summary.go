@@ -169,7 +169,8 @@ func (s *summary) group(text string, share float64) *reasonGroup {
 	return g
 }
 
-// factorKinds are the kinds of explanation whose value multiplies a score.
+// factorKinds are the kinds of explanation whose value multiplies a score. A summary names no kind that is in neither
+// list.
 var factorKinds = []string{KindFolder, KindGraph, KindRecency, KindLevel, KindProperty}
 
 // reasonKinds are the other kinds of explanation that a summary names as reasons.
@@ -217,7 +218,8 @@ func (s *summary) walk(e *Explanation, share float64) {
 
 func byValue(a, b *Explanation) int { return cmp.Compare(a.Value, b.Value) }
 
-// sum divides share among the parts in proportion to what they add. how is the kind of sum: plain, difference or rss.
+// sum divides share, a part of the score of a hit, among the parts of a sum. A part gets more if its value is larger.
+// how is the kind of sum: plain, difference, or the root of the sum of squares (rss).
 func (s *summary) sum(how Combine, parts []*Explanation, share float64) {
 	values := make([]float64, len(parts))
 	total, size := 0.0, 0.0

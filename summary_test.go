@@ -1,11 +1,14 @@
 package sheaf_test
 
 import (
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 
 	"sheaf"
 	"sheaf/internal/check"
+	"sheaf/internal/must"
 )
 
 func leaf(label string, value float64) sheaf.Explanation {
@@ -116,5 +119,20 @@ func TestSummary(t *testing.T) {
 			},
 		}))
 		check.Equal(t, got, c.want, "%s", name)
+	}
+}
+
+// TestEveryKindHasReason checks that a summary names each kind of explanation, but for parts of other kinds.
+func TestEveryKindHasReason(t *testing.T) {
+	source := string(must.Get(os.ReadFile("explanation.go")))
+	kinds := regexp.MustCompile(`(?m)^\tKind\w+ += "(\w+)"`).FindAllStringSubmatch(source, -1)
+	must.That(t, len(kinds) > 10, "%d kinds", len(kinds))
+	for _, kind := range kinds {
+		if kind[1] == sheaf.KindNormalized || kind[1] == sheaf.KindOccurs {
+			continue
+		}
+		e := node("", 4, sheaf.CombineProduct, inField("undo", "title", 2), called(leaf("some label", 2), kind[1], nil))
+		got := e.Summary(sheaf.SummaryWords{Word: strings.ToUpper, Property: strings.ToLower})
+		check.That(t, len(got) == 2 && got[1].Text != "" && got[1].Text != "some label", "%s: %v", kind[1], got)
 	}
 }

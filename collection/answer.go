@@ -29,7 +29,7 @@ type Answer struct {
 	Timings []search.Timing `json:"-"`
 	// Failures say why the answer is degraded. Only log them: they may hold details that callers must not see.
 	Failures []string `json:"-"`
-	// Details are for commands of a person on this machine. Answers to other callers have nil.
+	// Details are for commands of a person on this machine. They are nil if [Options.Local] is nil.
 	Details *Details `json:"-"`
 }
 
@@ -91,9 +91,9 @@ type Result struct {
 	Explanation *sheaf.Explanation `json:"explanation,omitempty" doc:"How the score was computed; with explain only."`
 	// Scanned means that a search without an index cut this result from a file. Its ID is valid for this ranking only.
 	Scanned bool `json:"-"`
-	// Unread says why the result has no snippet; nil if it has one. Signals explain the score of a scanned result. Only
-	// commands show Unread and Signals.
-	Unread  error           `json:"-"`
+	// Unread is the error of reading the text of the result. Only commands show it.
+	Unread error `json:"-"`
+	// Signals explain the score of a scanned result. Only commands show them.
 	Signals *search.Signals `json:"-"`
 }
 

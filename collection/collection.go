@@ -225,7 +225,7 @@ func (c *Collection) For(grant access.Grant) (r *Reader, err error) {
 	if c.closed.Load() {
 		return nil, c.shut()
 	}
-	if err := c.good(&grant); err != nil {
+	if err := c.notExpired(&grant); err != nil {
 		return nil, err
 	}
 	// Pin the store before reading the catalog. The catalog then knows all documents of the pinned
@@ -257,8 +257,8 @@ func (c *Collection) For(grant access.Grant) (r *Reader, err error) {
 		guard: g}, nil
 }
 
-// good checks that a grant is valid now, and returns an error if it is not.
-func (c *Collection) good(grant *access.Grant) error {
+// notExpired returns [ErrForbidden] if a grant has expired.
+func (c *Collection) notExpired(grant *access.Grant) error {
 	if !grant.Expires.IsZero() && grant.Ended(c.o.Now()) {
 		return fmt.Errorf("%w: your access has expired: ask for a new key or sign in again", ErrForbidden)
 	}

@@ -73,8 +73,8 @@ func RealPath(path string) (string, error) {
 	return filepath.EvalSymlinks(path)
 }
 
-// FileFault adds a category and a plain text to an error of the file system. kind is a word for the thing that the
-// error is about, such as "folder".
+// FileFault adds a category and a plain text to an error of the file system. kind is the word for a missing thing in
+// the text "no such folder: PATH".
 func FileFault(kind string, err error) error {
 	path, named := errors.AsType[*fs.PathError](err)
 	switch {

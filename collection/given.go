@@ -155,7 +155,7 @@ func (c *Collection) checkChanges(grant *access.Grant, given []Change) ([]Change
 	if c.given.file == nil {
 		return nil, fmt.Errorf("write to %s: %w: it was opened for reading only", c.o.Name, sheaf.ErrUnsupported)
 	}
-	if err := c.good(grant); err != nil {
+	if err := c.notExpired(grant); err != nil {
 		return nil, err
 	}
 	if !grant.May(access.ScopeIngest) {

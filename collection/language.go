@@ -53,9 +53,9 @@ func (x *Index) languageGuessed(view *catalog.View) bool {
 	return !slices.ContainsFunc(settings.Trees, given) && foldersExist(x.currentTrees(settings.Trees)) == nil
 }
 
-// LanguageGrows reports whether the text of the index now shows another language than the recorded one. If it returns
+// languageGrows reports whether the text of the index now shows another language than the recorded one. If it returns
 // true, reopen the index: Open then remakes it.
-func (x *Index) LanguageGrows(ctx context.Context) bool {
+func (x *Index) languageGrows(ctx context.Context) bool {
 	view := x.Catalog.View()
 	defer view.Close()
 	if x.Target != nil || x.grown || !x.Update || !x.languageGuessed(view) {

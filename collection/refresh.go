@@ -246,8 +246,8 @@ func SomeFolder(trees []catalog.Tree) error {
 
 // Ran prints the notices of a run of a watching server. It sends on Grown if the index should have another language.
 func (x *Index) Ran(ctx context.Context, report *ingest.Report, err error) {
-	x.NoteFolders(report)
-	if err == nil && report.Changes() && x.LanguageGrows(ctx) {
+	x.noteFolders(report)
+	if err == nil && report.Changes() && x.languageGrows(ctx) {
 		select {
 		case x.grows <- struct{}{}:
 		default: // a value is already waiting
@@ -258,8 +258,8 @@ func (x *Index) Ran(ctx context.Context, report *ingest.Report, err error) {
 	}
 }
 
-// NoteFolders prints the problems with folders in the report of a watching program.
-func (x *Index) NoteFolders(report *ingest.Report) {
+// noteFolders prints the problems with folders in the report of a watching program.
+func (x *Index) noteFolders(report *ingest.Report) {
 	x.noteGone(report)
 	x.noteUnread(report, x.View.Settings().Trees)
 	if report != nil {

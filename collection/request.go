@@ -43,11 +43,11 @@ type SearchRequest struct {
 	// Profile is the name of the ranking profile. "" is the default of the collection.
 	Profile    string
 	Parameters map[string]string
-	// Limit is the number of results on a page; 0 is the number of the profile, or DefaultLimit. Window is the number
-	// of results on all pages together; 0 is DefaultWindow. Window is at least Limit. With Explain, it is at most
+	// Window is the number of results on all pages together; 0 is DefaultWindow. With Explain, it is at most
 	// MaxExplained. A search ranks the whole window at once, so no result moves from page to page.
-	Limit  int
 	Window int
+	// Limit is the number of results on a page, at most Window. 0 is the number of the profile, or DefaultLimit.
+	Limit int
 	// Explain adds to every result how its score was computed.
 	Explain bool
 	// Facets names columns: "tag", "folder", "tree", "ext", or "prop.NAME". The answer counts each value's matches.

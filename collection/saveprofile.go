@@ -51,7 +51,7 @@ type Saved struct {
 
 // mayAdminister returns an error for a caller without the scope admin.
 func (c *Collection) mayAdminister(grant *access.Grant) error {
-	if err := c.good(grant); err != nil {
+	if err := c.notExpired(grant); err != nil {
 		return err
 	}
 	if !grant.May(access.ScopeAdmin) {

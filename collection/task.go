@@ -250,7 +250,7 @@ func (c *Collection) Submit(ctx context.Context, grant access.Grant, owner strin
 // Task returns the task called id, if the caller owns the task or sees everything. Otherwise the error is
 // sheaf.ErrNotFound, as for a task that does not exist. If the grant has expired, the error is [ErrForbidden].
 func (c *Collection) Task(grant access.Grant, owner, id string) (*Task, error) {
-	if err := c.good(&grant); err != nil {
+	if err := c.notExpired(&grant); err != nil {
 		return nil, err
 	}
 	var k *keptTask
@@ -273,7 +273,7 @@ func (c *Collection) Task(grant access.Grant, owner, id string) (*Task, error) {
 // selects the tasks in one state; "" selects all. The tasks in the list have no results.
 func (c *Collection) Tasks(grant access.Grant, owner, state string, limit int) []Task {
 	list := []Task{}
-	if c.good(&grant) != nil {
+	if c.notExpired(&grant) != nil {
 		return list
 	}
 	err := c.eachTask(func(k *keptTask) {

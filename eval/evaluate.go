@@ -145,7 +145,7 @@ func (c *ColumnReport) byClass(queries []dataset.Query, key string) {
 	}
 }
 
-// Comparison says how a column differs from the first column in one measure.
+// Comparison says how a ranking (a column of the report) differs from the first ranking, in one measure.
 type Comparison struct {
 	Measure    string         `json:"measure"`    // the name of the measure, for example nDCG@10
 	Column     string         `json:"column"`     // the name of the compared column

@@ -16,7 +16,7 @@ import (
 // different document from the same text. TestParserVersion fails after such a change. The change may be in one of these
 // packages:
 //   - chunk: other titles, chunks, links, tags, properties, dates or warnings
-//   - ingest: other fields, columns or passages, or other skipped files
+//   - ingest: other fields, columns or passages, or other skipped files of the same endings
 //   - catalog: other names under which documents are filed
 //   - analysis: other terms of few texts
 //

@@ -430,10 +430,10 @@ func (w *walker) document(path, name string) bool {
 	return strings.EqualFold(filepath.Ext(name), textEnding)
 }
 
-// enter returns the folder at path, in the folder dir. linked says that path is a link. If ok is true, the caller reads
-// the folder now. If links are followed, ok may be false for two reasons:
-//   - The path is a link. enter queues the folder for later.
-//   - The walk entered the folder before, or its real path is unknown. next.path is then "".
+// enter returns the folder at path, in the folder dir. linked says that path is a link. There are three results:
+//   - ok is true: the caller reads the folder next.
+//   - ok is false and next.path is set: path is a link, and enter has queued its folder.
+//   - ok is false and next.path is "": the walk entered the folder before, or its real path is unknown.
 func (w *walker) enter(dir folder, path string, linked bool) (next folder, ok bool) {
 	next = folder{path: path + "/", ignores: dir.ignores, device: dir.device}
 	if !w.o.FollowLinks {

@@ -16,18 +16,19 @@ import (
 type kind struct {
 	name  string
 	about string
-	// short is the option that is set if a profile gives a single value: in "top: 10" it is n.
+	// short names the option that a single value in a profile sets: n in "top: 10".
 	short   string
 	options []*Option
-	// pairs says that some settings must fit together, for example low and high.
+	// pairs says that the stage refuses some settings together, for example low above high. Reading a profile finds this
+	// by applying the stage to an empty ranking.
 	pairs bool
 	// keeps says that the stage does not change the scores of hits that stay in the ranking.
 	keeps bool
 	// needs says what the stage needs besides the ranking.
 	needs need
-	// most returns the largest number of hits that the stage keeps; most is nil if there is no maximum. cuts says that the
-	// limit of a query must not be above this maximum. drops says that the stage may drop or replace hits although it has
-	// no maximum.
+	// most returns the largest number of hits that the stage keeps. It is nil without a maximum. If cuts is true,
+	// Plan.CheckLimit refuses a query whose limit is above this maximum. drops says that the stage may drop or replace
+	// hits although it has no maximum.
 	most        func(a arguments) int
 	cuts, drops bool
 	// dated says that the result of the stage depends on the time of the query.
@@ -41,7 +42,7 @@ type need uint8
 
 const (
 	needsFacts  need = iota // facts about documents
-	needsIDs                // which document a chunk belongs to
+	needsIDs                // at most the IDs of hits, so that the stage also works on runs of other systems
 	needsSearch             // the index or a model, which only a search has
 )
 
@@ -80,7 +81,8 @@ func flag(name, about string) *Option {
 	return &Option{Name: name, kind: typeBool, Default: "false", About: about}
 }
 
-// These options belong to several kinds. The words of an option have the order of the constants in package rank.
+// These options belong to several kinds. The index of a word is the value of the constant in package rank. Append to
+// both lists, and never reorder them.
 var (
 	blendOption = choice("blend", "multiply", "how the factor changes the score: multiply, or add factor - 1",
 		"multiply", "add")

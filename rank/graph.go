@@ -31,7 +31,7 @@ type GraphBoost struct {
 	SharedTag     float64
 	Strength      float64
 	Max           float64 // at least 1; 0 is no cap
-	MinSimilarity float64 // -1..1; 0 means no minimum
+	MinSimilarity float64 // -1..1; 0 means no minimum, so 0 itself cannot be one
 	Blend         Blend
 }
 

@@ -47,7 +47,7 @@ type Env struct {
 	Pairs func(chunks []sheaf.ID) ([]Pair, error)
 }
 
-// check returns an error if a score is not finite, or if a stage needs facts and has none.
+// check returns an error if a score is not finite, or if Facts is nil. Only stages that need Facts call check.
 func (e Env) check(stage string, in sheaf.Ranking) error {
 	if e.Facts == nil {
 		return sheaf.Invalidf("%s: needs documents, and a run has none", stage)

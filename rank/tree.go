@@ -43,9 +43,8 @@ const (
 	// NestedOuter keeps only the outermost hit. Its score is computed from its own score and the scores of all hits
 	// inside. So a match on a document's title replaces hits in the document's sections.
 	NestedOuter Nested = iota
-	// NestedBoth keeps both hits with their own scores, except if enough children of the outer hit match. In this
-	// exception, the outer hit replaces the inner hit. So a match on a document's title alone does not change the
-	// document's sections.
+	// NestedBoth keeps both hits with their own scores. If enough children of the outer hit match, the outer hit replaces
+	// them. So a match on a document's title alone does not change the document's sections.
 	NestedBoth
 )
 

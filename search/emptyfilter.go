@@ -89,8 +89,8 @@ func requiredOf(f sheaf.Filter) (column, value string) {
 	return column, value
 }
 
-// named returns the name of a column in the query language, such as "tag" or "path". It returns "" for a column whose
-// values no message can suggest.
+// named returns the name of a column in the query language, such as "tag" or "path". Sheaf suggests values for these
+// columns when a filter finds nothing. For other columns, named returns "".
 func named(column string) string {
 	switch column {
 	case sheaf.ColumnTag:

@@ -143,7 +143,8 @@ func (s *session) countDocuments() int {
 	return n
 }
 
-// show asks a question and prints the answer in the requested format. Without results, it returns errNothing.
+// show gets an answer and prints it in the requested format. If another process remade the index meanwhile, show asks
+// again. Without results, it returns errNothing.
 func (s *session) show(cmd *cobra.Command, o searchOptions, ask askFunc) error {
 	out, first := (*searchJSON)(nil), true
 	err := s.Retry(cmd.Context(), func() (err error) {

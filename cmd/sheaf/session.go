@@ -187,10 +187,9 @@ func (s *session) paths() []string {
 
 type searchOptions struct {
 	collection.SearchRequest
-	set []string
-	// alike says that the command looks for similar passages. notes are notes that the command adds to the answer.
-	alike bool
-	notes []string
+	set   []string
+	alike bool     // the command looks for similar passages
+	notes []string // texts that the command adds to Answer.Notes
 	// sort and facets are the values of the flags that only sheaf search has.
 	sort   string
 	facets []string

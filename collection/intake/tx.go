@@ -175,7 +175,7 @@ func (tx *Tx) Restore(id sheaf.ID) error {
 // Taken records that the index has the newest change of a document. It drops the kept previous version.
 func (tx *Tx) Taken(id sheaf.ID) error { return tx.drop(before, []byte(id)) }
 
-// Part is the name of a part of a task. The content of a part is JSON.
+// Part names one of the JSON texts that a task consists of: see the constants below.
 type Part string
 
 // These are the parts of a task. Work holds the changes of a waiting task. Results holds the results of an ended task.

@@ -77,8 +77,8 @@ type StageReport struct {
 	Tau       float64 `json:"kendall_tau"` // the mean of Kendall's rank correlation
 	RBO       float64 `json:"rbo"`         // the mean of the rank-biased overlap
 	LeastRBO  float64 `json:"least_rbo"`   // the smallest rank-biased overlap
-	// Exact is the mean overlap when the engine counts words exactly. It is null if rbo already is this mean, or if the
-	// step did not run with exact counting.
+	// Exact is the mean rank-biased overlap when the engine counts words exactly. It is null if RBO was measured so
+	// already, or if the step never ran with exact counting.
 	Exact           *float64       `json:"exact_rbo"`
 	ScoreDifference float64        `json:"score_difference"` // the largest difference of two scores of a hit
 	ScoreShare      float64        `json:"score_share"`      // the largest difference relative to the larger score

@@ -36,8 +36,8 @@ func and(list ...condition) condition { return joined("And", list, everything, n
 
 func or(list ...condition) condition { return joined("Or", list, nothing, everything) }
 
-// joined joins conditions with an operator. It omits the condition neutral, which has no effect. If list has the
-// condition decisive, that condition is the result.
+// joined joins the conditions in list with an operator. neutral is the condition that changes nothing, so joined omits
+// it. decisive is the condition that alone decides: if list has it, the result is decisive.
 func joined(operator string, list []condition, neutral, decisive condition) condition {
 	var parts []string
 	loose, decided := false, false

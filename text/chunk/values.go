@@ -347,8 +347,9 @@ var plainSigns = strings.NewReplacer(" - ", " ", "\u2010", "-", "\u2013", "-", "
 // dateWord matches a word in a date.
 var dateWord = pattern.Lazy(`\p{L}+\.?`)
 
-// dateWords maps words in dates, and their beginnings, to the names in dayLayouts. Weekdays and words without meaning
-// map to "", as in Tuesday, the 20th of May 2024. A beginning that two months share maps to itself.
+// dateWords maps words in dates, and their beginnings, to the names in dayLayouts. Words that say nothing map to "":
+// "Tuesday", "the" and "of" in "Tuesday, the 20th of May 2024". A beginning of two months, such as "ju", maps to
+// itself.
 var dateWords = sync.OnceValue(func() map[string]string {
 	words := map[string]string{"h": ":"} // 16h33
 	for word := range strings.FieldsSeq("at of the st nd rd th de del den el le er à às um kl uhr г года") {

@@ -89,7 +89,8 @@ func (l *termLists) list(field int) {
 	l.positions += int64(len(list.Positions))
 }
 
-// term ends the current term and names it. It omits a term without lists.
+// term ends the lists of one term and records the name of the term. Later lists belong to the next term. If there are
+// no lists since the last call, term records nothing.
 func (l *termLists) term(name string) {
 	if l.open.mask == 0 {
 		return

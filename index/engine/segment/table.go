@@ -283,8 +283,8 @@ func (t *table) appendEnd(dst, end []byte) (key []byte, ok bool) {
 	return append(dst, end...), true
 }
 
-// keyBytes removes one key from the front of b. shared is how many bytes the key shares with the previous key. The
-// result end is the rest of the key, encoded. ok is false if b is damaged.
+// keyBytes removes one key from the front of b. The key begins with the first shared bytes of the previous key. Its
+// other bytes are end, in encoded form. ok is false if b is damaged.
 func keyBytes(b *[]byte) (shared uint64, end []byte, ok bool) {
 	if len(*b) == 0 {
 		return 0, nil, false

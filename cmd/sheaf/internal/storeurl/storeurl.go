@@ -68,7 +68,7 @@ type Target struct {
 // kinds are the schemes that an address may have. Each is a kind of store.
 var kinds = []string{"postgres", "opensearch", "elasticsearch", "weaviate", "vespa"}
 
-// known lists the names of the options that an address may have, by kind of store.
+// known lists the names of our options in an address, by kind of store. PostgreSQL passes other names to its driver.
 var known = map[string][]string{
 	"postgres":      {"schema", "hnsw", "rls", "timeout"},
 	"opensearch":    {"auth", "hnsw", "k1", "b", "shards", "replicas", "timeout"},
@@ -149,7 +149,7 @@ func Parse(address, name string, secrets Secrets) (*Target, error) {
 	return t, nil
 }
 
-// checkOption says what the value of the option key must be, or returns "" if text is a valid value.
+// checkOption returns "" if text is a valid value of the option key. Otherwise it returns what the value must be.
 func (t *Target) checkOption(key, text string) (want string) {
 	switch {
 	case key == "timeout":

@@ -234,6 +234,9 @@ func TestForbiddenWordsBelow(t *testing.T) {
 		slices.Sort(got)
 		check.List(t, got, []string{"b.mdOne", "c.mdc"}, "%s", query)
 	}
+	absence := must.Get(reader(t, f, access.Unrestricted()).WhyNot(t.Context(),
+		collection.SearchRequest{Text: "helper -eagain"}, "notes:a.md"))
+	check.List(t, absence.Reasons, []string{"a forbidden word is in its sub-sections"}, "reasons")
 }
 
 // TestListBeginsWithDocuments checks that a query of a filter lists documents before the sections of other documents.

@@ -30,15 +30,15 @@ func (r *run) dropForbidden(ctx context.Context, outcomes []outcome) error {
 	if err != nil {
 		return err
 	}
-	dropped := map[sheaf.ID]bool{}
+	r.refused = map[sheaf.ID]bool{}
 	for _, h := range found {
 		for _, id := range above[h.ID] {
-			dropped[id] = true
+			r.refused[id] = true
 		}
 	}
 	for i := range outcomes {
 		outcomes[i].ranking = slices.DeleteFunc(slices.Clone(outcomes[i].ranking),
-			func(h sheaf.Hit) bool { return dropped[h.ID] })
+			func(h sheaf.Hit) bool { return r.refused[h.ID] })
 	}
 	return nil
 }

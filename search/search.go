@@ -333,6 +333,8 @@ type report struct {
 	result   *Result
 	failures []error
 	noted    int // how many of the result's notes the trace already has
+	// refused has the hits with a forbidden word in their sub-sections. WhyNot names this reason.
+	refused map[sheaf.ID]bool
 	// windows has, by branch of the main phase, the number of hits that the branch itself retrieved. It is nil unless
 	// Options.Trace is set.
 	windows map[string]int

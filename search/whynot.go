@@ -68,6 +68,10 @@ func (s *Searcher) WhyNot(
 			break
 		}
 	}
+	if done.refused[id] {
+		a.add("a forbidden word is in its sub-sections")
+		return a, nil
+	}
 	best, err := done.whyBranches(ctx, a)
 	if err != nil {
 		return nil, err
@@ -455,8 +459,11 @@ func (a *Absence) follow(trace []Snapshot) {
 			a.add("%s: it became part of %s", step, inner)
 		case inner == "" && was > 0:
 			lost[t.Branch] = true
-			a.add("%s: lost it, from rank %d of %d with score %.4g%s",
-				step, was, len(before), before[was-1].Score, lastScore(t.Ranking))
+			end := lastScore(t.Ranking)
+			if kept := keptOf(t.Ranking, a.ID); kept != "" && strings.HasPrefix(t.Step, "per_document") {
+				end = "; its document keeps " + string(kept)
+			}
+			a.add("%s: lost it, from rank %d of %d with score %.4g%s", step, was, len(before), before[was-1].Score, end)
 		case inner == "" && outer != "":
 			a.Inside = ""
 			a.add("%s: lost the answer %s that it was part of%s", step, outer, lastScore(t.Ranking))
@@ -470,6 +477,18 @@ func lastScore(r sheaf.Ranking) string {
 		return ""
 	}
 	return fmt.Sprintf("; the last that stayed has %.4g", r[len(r)-1].Score)
+}
+
+// keptOf returns the best hit of the same document as id, or "".
+func keptOf(r sheaf.Ranking, id sheaf.ID) sheaf.ID {
+	if i := strings.LastIndexByte(string(id), '#'); i >= 0 {
+		id = id[:i]
+	}
+	i := slices.IndexFunc(r, func(h sheaf.Hit) bool { return h.ID == id || strings.HasPrefix(string(h.ID), string(id)+"#") })
+	if i < 0 {
+		return ""
+	}
+	return r[i].ID
 }
 
 func contains(r sheaf.Ranking, id sheaf.ID) bool { return rankOf(r, id) > 0 }

@@ -309,7 +309,7 @@ func TestPageDirection(t *testing.T) {
 			t.Errorf("%s: %s", view.what, g)
 		}
 	}
-	step(t, ctx, "a title alone", visit(s, "/?q="+url.QueryEscape("commit -three -two")),
+	step(t, ctx, "a title alone", visit(s, "/?q="+url.QueryEscape("path:a*")),
 		until(`$("#result-0 h2") && shown()`), until(`$("#result-0 h2").textContent === "One\u202emoc"`))
 	step(t, ctx, "a title from right to left", visit(s, "/?q=reset"), until(`$("#result-0 h2 .above bdi") && shown()`),
 		shoot("direction-rtl"), until(`(() => { const h2 = $("#result-0 h2"), r = document.createRange(); `+

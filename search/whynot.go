@@ -484,7 +484,8 @@ func keptOf(r sheaf.Ranking, id sheaf.ID) sheaf.ID {
 	if i := strings.LastIndexByte(string(id), '#'); i >= 0 {
 		id = id[:i]
 	}
-	i := slices.IndexFunc(r, func(h sheaf.Hit) bool { return h.ID == id || strings.HasPrefix(string(h.ID), string(id)+"#") })
+	section := string(id) + "#"
+	i := slices.IndexFunc(r, func(h sheaf.Hit) bool { return h.ID == id || strings.HasPrefix(string(h.ID), section) })
 	if i < 0 {
 		return ""
 	}

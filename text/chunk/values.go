@@ -263,19 +263,11 @@ func dateOf(v sheaf.Value) (time.Time, bool) {
 	if text != "" && (text[0] == '<' || text[0] == '[') { // as Org writes dates
 		text = strings.Trim(text, "<>[]")
 	}
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) }) {
-		_, known := dateWords()[strings.ToLower(word)]
-		zone := len(word) <= len("pm") || word == strings.ToUpper(word) || strings.Contains(text, "[") // [Europe/Berlin]
-		if !known && !zone {
+	if strings.ContainsFunc(text, unicode.IsLetter) {
+		if text = withPlainWords(text); text == "" {
 			return time.Time{}, false
 		}
 	}
-	text = dateWord().ReplaceAllStringFunc(text, func(written string) string {
-		if plain, ok := dateWords()[strings.ToLower(strings.TrimSuffix(written, "."))]; ok {
-			return plain
-		}
-		return written
-	})
 	text = strings.TrimSuffix(strings.Join(strings.Fields(text), " "), ".")
 	text = unixDate().ReplaceAllString(afterDot().ReplaceAllString(text, "$1."), "$1 $4 $2$3$5")
 	t, ok := timed(text, func(day string) (time.Time, bool) {
@@ -294,6 +286,23 @@ func dateOf(v sheaf.Value) (time.Time, bool) {
 		return t, true
 	}
 	return parseDate(compact().ReplaceAllString(text, "$1-$2-${3}T$4:$5:$6"))
+}
+
+// withPlainWords returns a date with its words as in dayLayouts. It returns "" if a word is no word of a date.
+func withPlainWords(date string) string {
+	for word := range strings.FieldsFuncSeq(date, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		_, known := dateWords()[strings.ToLower(word)]
+		zone := len(word) <= len("pm") || word == strings.ToUpper(word) || strings.Contains(date, "[") // [Europe/Berlin]
+		if !known && !zone {
+			return ""
+		}
+	}
+	return dateWord().ReplaceAllStringFunc(date, func(written string) string {
+		if plain, ok := dateWords()[strings.ToLower(strings.TrimSuffix(written, "."))]; ok {
+			return plain
+		}
+		return written
+	})
 }
 
 // hasYear reports whether text has four digits in a row, perhaps with characters such as soft hyphens between them.

@@ -26,7 +26,7 @@ import (
 // The next [Run] reads documents with a lower or unknown version again, one commit at a time. Until then, search finds
 // their old state. Documents with a higher version stay unchanged: otherwise two programs that share an index would
 // undo each other's work. Documents that an older program reads then wait for the newer program.
-const ParserVersion = 31
+const ParserVersion = 32
 
 // parserKey is the key in the settings for the ParserVersion with which documents were read. Documents that were read
 // with another version are pending.

@@ -415,6 +415,7 @@ var readAs = map[int]string{
 	29: "91637d61dbb51af0",
 	30: "91637d61dbb51af0",
 	31: "157a6c2fb796b95e",
+	32: "157a6c2fb796b95e",
 }
 
 // TestParserVersion checks that the parsed texts have the digest of ingest.ParserVersion. If it fails because texts

@@ -31,10 +31,10 @@ const (
 	lanes     = 12
 )
 
-// notInWord has all bytes except letters and digits. A part that begins with a small letter follows such a byte.
-var notInWord = func() (set string) {
+// notLetters has all bytes except letters. A part that begins with a small letter follows such a byte.
+var notLetters = func() (set string) {
 	for i := range 256 {
-		if !isLetter(byte(i)) && !isDigit(rune(i)) {
+		if !isLetter(byte(i)) {
 			set += string([]byte{byte(i)})
 		}
 	}
@@ -67,7 +67,7 @@ func (a *Analyzer) Screen(beginnings []string) *Screen {
 		// The last two letters may be of an ending that the stemmer changes: able and ability have the term abl.
 		mask := ^uint32(0) << (8 * (4 - min(max(n-2, min(n, 2)), 4)))
 		s.off = s.off || mask == 0
-		pattern := [5]string{notInWord}
+		pattern := [5]string{notLetters}
 		for n := 1; n < len(pattern); n++ {
 			letter := string(rune(letters & mask >> (8 * (4 - n)) & 0xFF))
 			pattern[n] = strings.Trim(strings.ReplaceAll(letter, "i", "iy"), "\x00")

@@ -413,9 +413,10 @@ const shortestSplit = 3
 //   - before a capital after a small letter: get|User;
 //   - before the last of several capitals if a word begins with it: HTTP|Server;
 //   - before a digit after at least three letters: utf|8;
-//   - after a digit before at least three letters that begin with a capital: 2|Get.
+//   - after a digit before at least three letters that begin with a capital: 2|Get;
+//   - after a number before a unit of at least two letters: 16|GB.
 //
-// So 3d, 64bit, 4K and E2E stay whole.
+// So 3d, 4K and E2E stay whole.
 func split(parts []part, raw string, elide bool) []part {
 	start, letters := -1, 0
 	var before rune
@@ -440,7 +441,8 @@ func split(parts []part, raw string, elide bool) []part {
 			case unicode.IsUpper(r) && unicode.IsLower(before),
 				unicode.IsUpper(r) && unicode.IsUpper(before) && wordAt(raw[i+utf8.RuneLen(r):]),
 				unicode.IsUpper(r) && isDigit(before) && lettersAt(raw[i:]) >= shortestSplit,
-				isDigit(r) && !isDigit(before) && letters >= shortestSplit:
+				isDigit(r) && !isDigit(before) && letters >= shortestSplit,
+				isDigit(before) && letters == 0 && isUnit(raw[i:]):
 				end(i, false)
 			}
 		}
@@ -454,6 +456,11 @@ func split(parts []part, raw string, elide bool) []part {
 	}
 	end(len(raw), false)
 	return parts
+}
+
+// isUnit reports whether s has only letters, at least two.
+func isUnit(s string) bool {
+	return len(s) >= 2 && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) })
 }
 
 // wordAt reports whether s begins with a small letter that continues a capitalized word, unlike the v of IPv6.

@@ -123,7 +123,7 @@ type Term struct {
 	Form bool
 	// Bare marks a term for queries in a simpler spelling, which queries in the full spelling do not use. It is the stem
 	// of a word without its diacritics, if this word is ASCII and has another stem. Or it is a word such as e-mail without
-	// the hyphen.
+	// the hyphen, or such as O'Brien without the apostrophe.
 	Bare bool
 	// Part marks a term that phrases skip: it depends on spelling, or another term has the same meaning. Examples are
 	// parts of a name, a whole name with hyphens, pieces around a line-end hyphen, and emoji parts.

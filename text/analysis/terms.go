@@ -13,7 +13,8 @@ import (
 // can be cached.
 //
 // A plain word has one term: its stem. If the folded word differs from the stem, it is added as a form ([Term.Form]).
-// In some languages a word with diacritics has a second stem ([Term.Bare]).
+// In some languages a word with diacritics has a second stem ([Term.Bare]). So has a word such as O'Brien or don't,
+// without the apostrophe.
 //
 // An identifier has terms for the whole and for its parts. Terms cuts it at marks. Each part between marks has a
 // position: v1.2.3 has v1, 2 and 3. The whole and 1.2.3 have the position of v1. Terms also cuts at capitals and
@@ -290,7 +291,20 @@ func (a *Analyzer) wordTerms(word string) (t wordTerms) {
 			t.bare = a.stemOf(t.form)
 		}
 	}
+	if joined := withoutApostrophe(t.form); joined != "" && !isElided(word) {
+		t.bare = a.stemOf(joined)
+	}
 	return t
+}
+
+// withoutApostrophe returns words such as o'brien and don't without the apostrophe, because queries often lack it. It
+// returns "" for other words, such as we're, which is not were.
+func withoutApostrophe(word string) string {
+	before, after, _ := strings.Cut(word, "'")
+	if after == "t" && strings.HasSuffix(before, "n") || len(before) == 1 && len(after) >= 3 {
+		return before + after
+	}
+	return ""
 }
 
 // stemmable reports whether the ASCII characters of a word are all letters and apostrophes.

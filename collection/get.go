@@ -375,15 +375,16 @@ func (r *Reader) Context(ctx context.Context, name string, content []byte, q Sea
 	return r.like(ctx, salientText(&doc, &doc.Chunks[0], content), self, q)
 }
 
-// salientText returns the text of a chunk. Titles has the titles above the chunk, the titles of its subsections, and
-// the texts of its links. For a document, Titles also has aliases and tags.
+// salientText returns the text of a chunk, with links as their visible text and without embedded data. Titles has the
+// titles above the chunk, the titles of its subsections, and the texts of its links. For a document, Titles also has
+// aliases and tags.
 func salientText(doc *sheaf.Document, c *sheaf.Chunk, content []byte) salient.Text {
-	where := c.Span
-	where.Start = min(max(where.Start, doc.Frontmatter.End), where.End)
-	text := salient.Text{Body: string(content[where.Start:where.End]), Titles: slices.Clone(c.Hierarchy)}
+	text := salient.Text{Titles: slices.Clone(c.Hierarchy)}
 	if c.ID == doc.ID {
 		text.Titles = append(append(text.Titles, doc.Aliases...), doc.Tags...)
 	}
+	var body strings.Builder
+	from := min(max(c.Span.Start, doc.Frontmatter.End), c.Span.End)
 	for i := range doc.Chunks {
 		inside := &doc.Chunks[i]
 		if !c.Span.Contains(inside.Span) {
@@ -394,8 +395,15 @@ func salientText(doc *sheaf.Document, c *sheaf.Chunk, content []byte) salient.Te
 		}
 		for _, l := range inside.Links {
 			text.Titles = append(text.Titles, l.Text)
+			if l.Span.Start >= from {
+				body.Write(content[from:l.Span.Start])
+				body.WriteString(l.Text)
+				from = l.Span.End
+			}
 		}
 	}
+	body.Write(content[min(from, c.Span.End):c.Span.End])
+	text.Body = chunk.Readable(body.String())
 	return text
 }
 

@@ -587,6 +587,27 @@ func TestDocumentInPieces(t *testing.T) {
 	}
 }
 
+// TestSimilarReadsTexts checks that the text for similar passages has the texts of links, but neither their addresses
+// nor embedded data.
+func TestSimilarReadsTexts(t *testing.T) {
+	picture := "![r](data:image/png;base64," + strings.Repeat("iVBORw0KGgoAAAANSUhEUg", 20_000) + ")"
+	var asked []string
+	f := collectiontest.Open(t, map[string]string{
+		"port.md": "# Port\n\n" + picture + "\n\nNine cranes, far from [the farm](Farms/barley.md) and [[Farms/barley|cows]].\n",
+		"dock.md": "# Dock\n\nNine cranes stand there.\n",
+	}, func(o *collection.Options) {
+		embed := o.Embed
+		o.Embed = func(ctx context.Context, texts []string) ([][]float32, error) {
+			asked = append(asked, texts...)
+			return embed(ctx, texts)
+		}
+	})
+	like, err := reader(t, f, access.Unrestricted()).Similar(t.Context(), "notes:port.md", collection.SearchRequest{})
+	check.That(t, err == nil && len(like.Results) == 1 && like.Results[0].Doc == "notes:dock.md", "%+v, %v", like, err)
+	must.Equal(t, len(asked), 1, "number of texts")
+	check.Equal(t, asked[0], "# Port\n\nr\n\nNine cranes, far from the farm and cows.", "text")
+}
+
 // scanning opens a collection with files and a scanner, for profiles without an index.
 func scanning(t *testing.T, files map[string]string) *collectiontest.Fixture {
 	t.Helper()

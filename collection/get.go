@@ -353,8 +353,8 @@ func (r *Reader) like(ctx context.Context, text salient.Text, filter sheaf.Filte
 // MaxContextBytes is the largest length in bytes of a text for Context. A longer text is an error.
 const MaxContextBytes = 16 << 20
 
-// Context finds chunks about the subject of a text. name is the file name of the text; it determines the format, and ""
-// is Markdown. The results do not include the document at the path name. Context ignores Text of the request.
+// Context finds chunks about the subject of a text, in any encoding that files may have. name is the file name of the
+// text; it determines the format, and "" is Markdown. The results do not include the document at the path name. Context ignores Text of the request.
 func (r *Reader) Context(ctx context.Context, name string, content []byte, q SearchRequest) (*Answer, error) {
 	if len(content) > MaxContextBytes {
 		return nil, fieldError("text", "it has %d bytes: must have at most %d", len(content), MaxContextBytes)
@@ -363,7 +363,11 @@ func (r *Reader) Context(ctx context.Context, name string, content []byte, q Sea
 	if err != nil {
 		return nil, err
 	}
-	doc := chunker.Chunk("text", path.Base(cmp.Or(name, "text.md")), content)
+	text, ok := ingest.Text(content)
+	if !ok {
+		return nil, fieldError("text", "it is no text")
+	}
+	doc := chunker.Chunk("text", path.Base(cmp.Or(name, "text.md")), text)
 	if len(doc.Chunks) == 0 {
 		return nil, fieldError("text", "it is empty")
 	}
@@ -372,7 +376,7 @@ func (r *Reader) Context(ctx context.Context, name string, content []byte, q Sea
 		self = sheaf.Not{Filter: sheaf.TextIn(sheaf.ColumnDoc, t.Doc.ID)}
 	}
 	q.Label = cmp.Or(q.Label, name, "a text")
-	return r.like(ctx, salientText(&doc, &doc.Chunks[0], content), self, q)
+	return r.like(ctx, salientText(&doc, &doc.Chunks[0], text), self, q)
 }
 
 // salientText returns the text of a chunk, with links as their visible text and without embedded data. Titles has the

@@ -608,6 +608,19 @@ func TestSimilarReadsTexts(t *testing.T) {
 	check.Equal(t, asked[0], "# Port\n\nr\n\nNine cranes, far from the farm and cows.", "text")
 }
 
+// TestContextReadsEncodings checks that the text for Context may have any encoding that a file may have.
+func TestContextReadsEncodings(t *testing.T) {
+	f := collectiontest.Open(t, map[string]string{"port.md": "# Port\n\nNine cranes.\n"}, nil)
+	r := reader(t, f, access.Unrestricted())
+	for name, text := range map[string]string{"UTF-8": "\ufeffCranes", "UTF-16": "C\x00r\x00a\x00n\x00e\x00s\x00\n\x00",
+		"Windows-1252": "Fran\xe7ois likes cranes, caf\xe9s and Z\xfcrich."} {
+		like, err := r.Context(t.Context(), "x.md", []byte(text), collection.SearchRequest{})
+		check.That(t, err == nil && len(like.Results) == 1 && len(like.Results[0].Matches) > 0, "%s: %+v, %v", name, like, err)
+	}
+	_, err := r.Context(t.Context(), "x.md", []byte("\x7fELF\x00\x01\x02\x00\xff\xfe\x00"), collection.SearchRequest{})
+	check.That(t, err != nil && strings.Contains(err.Error(), "it is no text"), "a binary file: %v", err)
+}
+
 // scanning opens a collection with files and a scanner, for profiles without an index.
 func scanning(t *testing.T, files map[string]string) *collectiontest.Fixture {
 	t.Helper()

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"sheaf/internal/yamlfile"
@@ -172,7 +171,7 @@ func (n *node) want(kind nodeKind, subject string) {
 
 func (n *node) describe() string {
 	if n.kind == nodeScalar {
-		return strconv.Quote(n.text)
+		return fmt.Sprintf("%.200q", n.text)
 	}
 	return n.kind.String()
 }

@@ -37,6 +37,9 @@ func Parse(text string, most Limits, options ...parser.Option) (file *ast.File, 
 	if len(text) > most.Bytes {
 		return nil, &Fault{Text: fmt.Sprintf("%d bytes: at most %d are read", len(text), most.Bytes)}
 	}
+	if 3*strings.Count(text, "\x00") > len(text) { // as PowerShell writes files
+		return nil, &Fault{Text: "the text is UTF-16: save it as UTF-8"}
+	}
 	text = strings.TrimPrefix(text, "\ufeff") // some editors write this mark first
 	err = guarded("malformed YAML: ", func() error {
 		tokens := lexer.Tokenize(text)

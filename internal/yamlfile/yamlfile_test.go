@@ -43,6 +43,13 @@ func TestByteOrderMark(t *testing.T) {
 	check.That(t, err != nil && strings.HasPrefix(err.Error(), "line 1, column 1:"), "%v", err)
 }
 
+func TestUTF16(t *testing.T) {
+	for _, text := range []string{"\xff\xfel\x00:\x00", "\xfe\xff\x00l\x00:", "l\x00:\x00", "\x00l\x00:"} {
+		_, err := yamlfile.Parse(text, yamlfile.Limits{Bytes: 100, Depth: 10})
+		check.That(t, err != nil && strings.Contains(err.Error(), "UTF-16"), "%q: %v", text, err)
+	}
+}
+
 func TestDepth(t *testing.T) {
 	block := ""
 	for i := range 10 {

@@ -354,7 +354,8 @@ func (r *Reader) like(ctx context.Context, text salient.Text, filter sheaf.Filte
 const MaxContextBytes = 16 << 20
 
 // Context finds chunks about the subject of a text, in any encoding that files may have. name is the file name of the
-// text; it determines the format, and "" is Markdown. The results do not include the document at the path name. Context ignores Text of the request.
+// text; it determines the format, and "" is Markdown. The results do not include the document at the path name. Context
+// ignores Text of the request.
 func (r *Reader) Context(ctx context.Context, name string, content []byte, q SearchRequest) (*Answer, error) {
 	if len(content) > MaxContextBytes {
 		return nil, fieldError("text", "it has %d bytes: must have at most %d", len(content), MaxContextBytes)

@@ -593,7 +593,8 @@ func TestSimilarReadsTexts(t *testing.T) {
 	picture := "![r](data:image/png;base64," + strings.Repeat("iVBORw0KGgoAAAANSUhEUg", 20_000) + ")"
 	var asked []string
 	f := collectiontest.Open(t, map[string]string{
-		"port.md": "# Port\n\n" + picture + "\n\nNine cranes, far from [the farm](Farms/barley.md) and [[Farms/barley|cows]].\n",
+		"port.md": "# Port\n\n" + picture +
+			"\n\nNine cranes, far from [the farm](Farms/barley.md) and [[Farms/barley|cows]].\n",
 		"dock.md": "# Dock\n\nNine cranes stand there.\n",
 	}, func(o *collection.Options) {
 		embed := o.Embed
@@ -615,7 +616,8 @@ func TestContextReadsEncodings(t *testing.T) {
 	for name, text := range map[string]string{"UTF-8": "\ufeffCranes", "UTF-16": "C\x00r\x00a\x00n\x00e\x00s\x00\n\x00",
 		"Windows-1252": "Fran\xe7ois likes cranes, caf\xe9s and Z\xfcrich."} {
 		like, err := r.Context(t.Context(), "x.md", []byte(text), collection.SearchRequest{})
-		check.That(t, err == nil && len(like.Results) == 1 && len(like.Results[0].Matches) > 0, "%s: %+v, %v", name, like, err)
+		check.That(t, err == nil && len(like.Results) == 1 && len(like.Results[0].Matches) > 0, "%s: %+v, %v", name, like,
+			err)
 	}
 	_, err := r.Context(t.Context(), "x.md", []byte("\x7fELF\x00\x01\x02\x00\xff\xfe\x00"), collection.SearchRequest{})
 	check.That(t, err != nil && strings.Contains(err.Error(), "it is no text"), "a binary file: %v", err)

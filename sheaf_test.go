@@ -16,6 +16,7 @@ import (
 
 	"sheaf"
 	"sheaf/internal/check"
+	"sheaf/internal/must"
 )
 
 type columns map[string][]sheaf.Value
@@ -176,5 +177,16 @@ func TestPartsOfQueries(t *testing.T) {
 	}
 	for part := range sheaf.Wanted(nil) {
 		t.Errorf("wanted of nothing: %v", part)
+	}
+}
+
+// TestNumbersInJSON checks that a number in JSON keeps its digits. A number with an exponent has no digits to keep.
+func TestNumbersInJSON(t *testing.T) {
+	for _, c := range [][2]string{{"12.10", "12.10"}, {"1234567890123456789", "1234567890123456789"}, {"1e3", "1000"},
+		{"12", "12"}, {"0.50", "0.50"}} {
+		var v sheaf.Value
+		must.Do(t, json.Unmarshal([]byte(c[0]), &v))
+		check.That(t, v.Kind == sheaf.KindNumber && v.String() == c[1], "%s: %+v", c[0], v)
+		check.Equal(t, string(must.Get(json.Marshal(v))), c[1], "JSON of %s", c[0])
 	}
 }

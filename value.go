@@ -186,7 +186,8 @@ func (v Value) MarshalJSON() ([]byte, error) {
 	return []byte("null"), nil
 }
 
-// UnmarshalJSON reads a text, a number or a boolean. A date becomes a text, and null becomes the zero Value.
+// UnmarshalJSON reads a text, a number or a boolean. A date becomes a text, and null becomes the zero Value. A plain
+// decimal such as 12.10 keeps its spelling.
 func (v *Value) UnmarshalJSON(content []byte) error {
 	var decoded any
 	if err := json.Unmarshal(content, &decoded); err != nil {
@@ -198,7 +199,9 @@ func (v *Value) UnmarshalJSON(content []byte) error {
 	case string:
 		*v = TextValue(d)
 	case float64:
-		*v = NumberValue(d)
+		if *v = NumberValue(d); isDecimal.Match(content) {
+			*v = WrittenNumber(d, string(content))
+		}
 	case bool:
 		*v = BoolValue(d)
 	default:

@@ -71,16 +71,15 @@ func (p *Property) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// PropertyValue converts a Go string, number or bool. For other types, and for numbers that are too large, ok is false.
+// PropertyValue converts a Go string, JSON number or bool. For other types, and for numbers that are too large, ok is
+// false.
 func PropertyValue(v any) (value sheaf.Value, ok bool) {
 	switch v := v.(type) {
 	case string:
 		return sheaf.TextValue(v), true
-	case float64:
-		return sheaf.NumberValue(v), true
 	case json.Number:
-		x, err := v.Float64()
-		return sheaf.NumberValue(x), err == nil
+		err := value.UnmarshalJSON([]byte(v))
+		return value, err == nil
 	case bool:
 		return sheaf.BoolValue(v), true
 	}

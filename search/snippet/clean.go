@@ -99,7 +99,7 @@ func (c *cleaner) show(r rune) {
 // plainBytes[b] reports whether the byte b is a character of one column. Marks and spaces do not count.
 var plainBytes = func() (plain [256]bool) {
 	for c := '!'; c <= '~'; c++ {
-		plain[c] = !strings.ContainsRune("`*![]|<&{=%^\\", c)
+		plain[c] = !strings.ContainsRune("`*_![]|<&{=%^\\", c)
 	}
 	return plain
 }()
@@ -338,6 +338,30 @@ func wordByte(text string, i int) bool {
 	return i >= 0 && i < len(text) && (text[i] >= '0' && text[i] <= '9' || text[i]|0x20 >= 'a' && text[i]|0x20 <= 'z')
 }
 
+// isEmphasis reports whether the sign * or _ at byte i begins or ends emphasis within its line. A sign in a word or in
+// code, as in snake_case or /* x */, does not, nor a sign between spaces.
+func isEmphasis(text string, i int) bool {
+	from, to := lineBegin(text, i, linkReach), i+len(firstLine(text[i:min(len(text), i+linkReach)]))
+	in := func(k int, set string) bool { return strings.IndexByte(set, text[k]) >= 0 }
+	opens := func(k int) bool {
+		return text[k] == text[i] && (k == from || in(k-1, " \t([\"'-|>")) && k+1 < to && !in(k+1, " \t*_/")
+	}
+	closes := func(k int) bool {
+		return text[k] == text[i] && (k+1 == to || in(k+1, " \t)].,;:!?\"'-|<\r\n")) && k > from && !in(k-1, " \t*_/")
+	}
+	for k := i + 2; opens(i) && k < to; k++ {
+		if closes(k) {
+			return true
+		}
+	}
+	for k := i - 2; closes(i) && k >= from; k-- {
+		if opens(k) {
+			return true
+		}
+	}
+	return false
+}
+
 // signsEnd returns the offset of the closing signs of the highlight (==text==) or comment (%%text%%) at byte i. If none
 // begins at byte i, it returns 0.
 func signsEnd(text string, i int) int {
@@ -439,9 +463,10 @@ func (c *cleaner) mark() bool {
 		}
 	case '^':
 		return c.skip(blockName(c.text, c.pos))
-	case '*':
-		if strings.HasPrefix(rest, "**") {
-			return c.skip(2)
+	case '*', '_':
+		n := len(rest) - len(strings.TrimLeft(rest, rest[:1]))
+		if n == 2 && rest[0] == '*' || n == 3 || n == 1 && isEmphasis(c.text, c.pos) {
+			return c.skip(n)
 		}
 	case '!':
 		if strings.HasPrefix(rest, "![") && !c.targetAhead(rest[1:]) {

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -51,8 +52,8 @@ type server struct {
 	grant access.Grant
 	// request is the context of the HTTP request in which this server runs. On other transports it never ends.
 	request context.Context
-	// parameters has the names of the parameters of each tool.
-	parameters map[string][]string
+	// parameters has the schema of the parameters of each tool.
+	parameters map[string]*jsonschema.Schema
 }
 
 const instructions = `Sheaf searches folders of documents by words and by meaning. Call search first; it answers ` +
@@ -80,7 +81,7 @@ func build(request context.Context, o Options, grant access.Grant) *sdk.Server {
 		o.Now = func() []*collection.Collection { return o.Collections }
 	}
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	s := &server{o: o, grant: grant, request: request, parameters: map[string][]string{}}
+	s := &server{o: o, grant: grant, request: request, parameters: map[string]*jsonschema.Schema{}}
 	m := sdk.NewServer(&sdk.Implementation{Name: "sheaf", Title: "Sheaf document search", Version: o.Version},
 		&sdk.ServerOptions{Instructions: instructions, Logger: o.Log, SchemaCache: schemas,
 			CompletionHandler: s.complete,
@@ -309,7 +310,7 @@ func (s *server) addTools(m *sdk.Server) {
 func add[In any, Out interface{ content() []sdk.Content }](s *server, m *sdk.Server, name, title, about string,
 	call func(context.Context, In) (Out, error)) {
 	closed, parameters := false, schemaOf[In]()
-	s.parameters[name] = parameters.PropertyOrder
+	s.parameters[name] = parameters
 	tool := &sdk.Tool{
 		Name: name, Title: title, Description: about,
 		InputSchema: parameters, OutputSchema: schemaOf[Out](),
@@ -333,28 +334,65 @@ func add[In any, Out interface{ content() []sdk.Content }](s *server, m *sdk.Ser
 // wholeNumbers is the largest integer that every JSON reader keeps exactly.
 const wholeNumbers = 1 << 53
 
-// refuse returns an error for arguments that the SDK does not refuse clearly: unknown names, null, and too large
-// integers. It also returns an error for a limit or budget of 0, because 0 would mean the default.
+// refuse returns an error for arguments that the SDK does not refuse clearly: missing and unknown names, values of
+// another type, null, and too large integers. It also returns an error for a limit or budget of 0, because 0 would mean
+// the default.
 func (s *server) refuse(tool string, arguments json.RawMessage) error {
 	var sent map[string]any
 	if err := json.Unmarshal(arguments, &sent); err != nil && len(arguments) > 0 {
 		return sheaf.Invalidf("arguments: must be a JSON object, not a list, a text or a number")
 	}
-	known, exists := s.parameters[tool]
+	schema := s.parameters[tool]
+	if schema == nil {
+		return nil // the SDK says that there is no such tool
+	}
 	for _, name := range slices.Sorted(maps.Keys(sent)) {
+		known := schema.Properties[name]
 		below, isNull := nullIn(sent[name])
 		switch n, isNumber := sent[name].(float64); {
-		case exists && !slices.Contains(known, name):
-			return unknown(tool, name, known)
+		case known == nil:
+			return unknown(tool, name, schema.PropertyOrder)
 		case isNull:
 			return sheaf.Invalidf("%s%s: null: leave it out, or give a value", name, below)
 		case isNumber && math.Abs(n) > wholeNumbers:
 			return sheaf.Invalidf("%s: %g: is too large a number", name, n)
 		case isNumber && n == 0 && (name == "limit" || name == "budget"):
 			return sheaf.Invalidf("%s: 0: must be at least 1, or be left out", name)
+		case known.Type != "" && !hasType(sent[name], known.Type):
+			return sheaf.Invalidf("%s: must be %s", name, typeNames[known.Type])
+		}
+		list, _ := sent[name].([]any)
+		for i, item := range list {
+			if !hasType(item, known.Items.Type) {
+				return sheaf.Invalidf("%s/%d: must be %s", name, i, typeNames[known.Items.Type])
+			}
+		}
+	}
+	for _, name := range schema.Required {
+		if _, there := sent[name]; !there {
+			return sheaf.Invalidf("%s: is missing, and %s needs it", name, tool)
 		}
 	}
 	return nil
+}
+
+// typeNames has the names for people of the types in a JSON schema.
+var typeNames = map[string]string{"string": "a text", "integer": "a whole number", "number": "a number",
+	"boolean": "true or false", "array": "a list", "object": "an object"}
+
+// hasType reports whether a decoded JSON value has a type of JSON schemas.
+func hasType(value any, name string) bool {
+	switch value := value.(type) {
+	case string:
+		return name == "string"
+	case float64:
+		return name == "number" || name == "integer" && value == math.Trunc(value)
+	case bool:
+		return name == "boolean"
+	case []any:
+		return name == "array"
+	}
+	return name == "object"
 }
 
 // nullIn reports whether a value is null or contains a null. below is the path from value to the null.

@@ -185,8 +185,8 @@ func TestSnippet(t *testing.T) {
 		{"footnotes", sheaf.Match{Text: "red"}, "A red[^1] fox[^long note]. [^2]Of [^a-z]+, `[^1]`.\n\n[^1]: The " +
 			"first.\n[^long note]: Is red.", "A <red> fox. Of [^a-z]+, `[^1]`. The first. Is <red>."},
 		{"emphasis", sheaf.Match{Text: "red"}, "*It* is _very red_, ***so*** (*this*), *he said.* snake_case_word, 2*3*4, " +
-			"a * b * c, /* x */, __init__, `*y*`\n", "It is very <red>, so (this), he said. snake_case_word, 2*3*4, a * b * c, /* x */, " +
-			"__init__, `*y*`"},
+			"a * b * c, /* x */, __init__, `*y*`\n", "It is very <red>, so (this), he said. snake_case_word, 2*3*4, " +
+			"a * b * c, /* x */, __init__, `*y*`"},
 		{"callouts", sheaf.Match{Text: "red"}, "> [!warning]- A *red* title\n> > [!NOTE]\n> fox [!x] y\n\n[!tip] no\n",
 			"A <red> title fox [!x] y [!tip] no"},
 		{"marks and code", sheaf.Match{Text: "red"}, "A ==red `c== d`, ==a `==` b== ==c `d== e\nf` g",

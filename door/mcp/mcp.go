@@ -334,8 +334,9 @@ func add[In any, Out interface{ content() []sdk.Content }](s *server, m *sdk.Ser
 // wholeNumbers is the largest integer that every JSON reader keeps exactly.
 const wholeNumbers = 1 << 53
 
-// refuse returns an error for arguments that the SDK does not refuse clearly: missing and unknown names, values of
-// another type, null, and large integers. It also refuses a limit or budget of 0, because 0 would mean the default.
+// refuse returns an error for wrong arguments, because the errors of the SDK are hard to read. It refuses missing and
+// unknown names, values of another type, null, and too large integers. It also refuses a limit or budget of 0, because
+// 0 would mean the default.
 func (s *server) refuse(tool string, arguments json.RawMessage) error {
 	var sent map[string]any
 	if err := json.Unmarshal(arguments, &sent); err != nil && len(arguments) > 0 {

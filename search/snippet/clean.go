@@ -176,6 +176,8 @@ func (c *cleaner) matchAhead() bool {
 			size, _, _ = chunk.Tag(rest)
 		case strings.HasPrefix(rest, "**"):
 			shown, size = "", len("**")
+		case isEscape(rest):
+			shown = ""
 		}
 		c.pos += max(size, 1)
 		for _, r := range shown {
@@ -506,14 +508,12 @@ func (c *cleaner) mark() bool {
 			return c.skip(linkTarget(rest))
 		}
 	case '\\':
-		if strings.HasPrefix(rest, `\|`) { // a bar in a table
-			if c.inWikiLink() {
-				return c.skip(1)
-			}
-			if c.skip(2) {
-				c.put('|')
-				return true
-			}
+		if strings.HasPrefix(rest, `\|`) && c.inWikiLink() { // a bar in a table
+			return c.skip(1)
+		}
+		if isEscape(rest) && c.skip(2) {
+			c.put(rune(rest[1]))
+			return true
 		}
 	case '|':
 		if (c.open.row || c.inWikiLink()) && c.skip(1) {
@@ -537,6 +537,11 @@ func (c *cleaner) mark() bool {
 		}
 	}
 	return false
+}
+
+// isEscape reports whether text begins with a backslash that readers do not see, because a sign of Markdown follows.
+func isEscape(text string) bool {
+	return len(text) > 1 && text[0] == '\\' && strings.IndexByte("|_*#+.@-&<>[](){}!~`", text[1]) >= 0
 }
 
 // isRow reports whether a line begins or ends with a bar, like the rows of most tables.

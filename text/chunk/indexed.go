@@ -323,7 +323,8 @@ func (l Left) At(i int) int {
 //   - frontmatter that has entries, because their values become fields;
 //   - data, such as a picture in base64;
 //   - hyphens at the ends of code lines, because these would join words;
-//   - HTML tags without attributes, and "**" within words, in Markdown outside code. A tag such as <br> leaves a space.
+//   - HTML tags without attributes, and "**" within words, in Markdown outside code. A tag such as <br> leaves a space;
+//   - the backslash of an escaped sign that words may have, as in my\_name and C\#.
 //
 // Entities of Markdown, such as &nbsp;, become their characters.
 func IndexedText(doc *sheaf.Document, c *sheaf.Chunk, content string) Left {
@@ -384,7 +385,7 @@ func lineParts(text string, from int, kind Kind) (parts []sheaf.Span) {
 
 // inlineMarks returns the inline marks in text[from:], in order. Some of these may be in code.
 func inlineMarks(text string, from int) (marks []sheaf.Span) {
-	for _, sign := range []byte("&<*") {
+	for _, sign := range []byte("&<*\\") {
 		for i := indexByteFrom(text, sign, from); i < len(text); i = indexByteFrom(text, sign, i) {
 			n, _ := inlineMark(text, i)
 			if n > 0 {
@@ -398,11 +399,15 @@ func inlineMarks(text string, from int) (marks []sheaf.Span) {
 }
 
 // inlineMark returns the length of the inline mark at byte i, or 0. stands is what readers see in place of the mark. An
-// inline mark is an entity, an HTML tag without attributes, or "**" between letters.
+// inline mark is an entity, an HTML tag without attributes, "**" between letters, or the backslash before a sign.
 func inlineMark(text string, i int) (n int, stands string) {
 	before, _ := utf8.DecodeLastRuneInString(text[:i])
 	switch {
 	case before == '\\':
+	case text[i] == '\\':
+		if i+1 < len(text) && strings.IndexByte("_#+.@-&", text[i+1]) >= 0 {
+			return 1, ""
+		}
 	case text[i] == '&':
 		if stands, n = Entity(text[i:]); n > 1 {
 			return n, stands

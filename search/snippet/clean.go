@@ -428,7 +428,8 @@ func (c *cleaner) mark() bool {
 			return c.skip(linkTarget(rest))
 		}
 	case '\\':
-		if strings.HasPrefix(rest, `\|`) && c.inWikiLink() { // a bar in a table
+		lineBreak := strings.HasPrefix(rest, "\\\n") || strings.HasPrefix(rest, "\\\r")
+		if lineBreak || strings.HasPrefix(rest, `\|`) && c.inWikiLink() { // a bar in a table
 			return c.skip(1)
 		}
 		if isEscape(rest) && c.skip(2) {

@@ -187,8 +187,8 @@ func TestSnippet(t *testing.T) {
 		{"emphasis", sheaf.Match{Text: "red"}, "*It* is _very red_, ***so*** (*this*), *he said.* snake_case_word, 2*3*4, " +
 			"a * b * c, /* x */, __init__, `*y*`\n", "It is very <red>, so (this), he said. snake_case_word, 2*3*4, " +
 			"a * b * c, /* x */, __init__, `*y*`"},
-		{"escaped signs", sheaf.Match{Text: "my_red"}, "my\\_red a\\<b\\> C\\# \\*x\\* D:\\x `c\\_d`\n",
-			"<my_red> a<b> C# *x* D:\\x `c\\_d`"},
+		{"escaped signs", sheaf.Match{Text: "my_red"}, "my\\_red a\\<b\\> C\\# \\*x\\* D:\\x `c\\_d`\\\nend\n",
+			"<my_red> a<b> C# *x* D:\\x `c\\_d` end"},
 		{"callouts", sheaf.Match{Text: "red"}, "> [!warning]- A *red* title\n> > [!NOTE]\n> fox [!x] y\n\n[!tip] no\n",
 			"A <red> title fox [!x] y [!tip] no"},
 		{"marks and code", sheaf.Match{Text: "red"}, "A ==red `c== d`, ==a `==` b== ==c `d== e\nf` g",

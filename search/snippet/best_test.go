@@ -101,6 +101,14 @@ func TestSnippetOfOwnText(t *testing.T) {
 	}
 }
 
+// TestSnippetBehindByteOrderMark checks that a byte order mark alone is no text to show.
+func TestSnippetBehindByteOrderMark(t *testing.T) {
+	const text = "\ufeff# Foo\n\nUnder the heading.\n"
+	spans := []sheaf.Span{{End: 3}, {Start: 3, End: len(text)}}
+	got := highlighter(t, sheaf.Match{Text: "heron"}).Best([]byte(text), spans, 1, snippet.Width)
+	check.Equal(t, got.Text, "Foo Under the heading.", "")
+}
+
 // TestSnippetAfterCode checks that the line that closes code, at the beginning of a passage, opens no code.
 func TestSnippetAfterCode(t *testing.T) {
 	const code, after = "```\nnaive\n", "```\n\n> the heron\n\n| a | b |\n"

@@ -87,11 +87,14 @@ func (c *cleaner) run() {
 	}
 }
 
-// show writes a character, or a space for white space and control characters.
+// show writes a character, or a space for white space and control characters. It drops byte order marks and spaces of
+// no width.
 func (c *cleaner) show(r rune) {
-	if unicode.IsSpace(r) || unicode.IsControl(r) {
+	switch {
+	case r == '\ufeff' || r == '\u200b':
+	case unicode.IsSpace(r) || unicode.IsControl(r):
 		c.line.space = true
-	} else {
+	default:
 		c.put(r)
 	}
 }

@@ -47,6 +47,8 @@ func TestSnippet(t *testing.T) {
 		want  string
 	}{
 		{"whole text", sheaf.Match{Text: "undo commit"}, "How to undo a commit.\n", "How to <undo> a <commit>."},
+		{"byte order mark and spaces of no width", sheaf.Match{Text: "heron"}, "\ufeffThe \u200bheron \u200b at",
+			"The <heron> at"},
 		{"picture with a title over two lines", sheaf.Match{Text: "heron"}, "![a\nb](p.png\n\"over\nlines\") heron.",
 			"a b <heron>."},
 		{"text in brackets over two lines", sheaf.Match{Text: "heron"}, "a [b](in a\nhurry) heron.",

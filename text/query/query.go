@@ -388,7 +388,7 @@ func (p *parser) operand(t token, text string, depth int) (token, string) {
 					p.note("a phrase is not a field: the parts before and after the colon were searched as words; a property " +
 						"of two words is written two-words:")
 				}
-				return t, rest
+				return t, p.behindPhrase(rest, depth)
 			}
 			p.note(`a quotation mark is not closed; it was left out`)
 			return t, text[:quote] + rest
@@ -439,6 +439,20 @@ func (p *parser) operand(t token, text string, depth int) (token, string) {
 		}
 	}
 	return t, text[end:]
+}
+
+// behindPhrase returns rest, the text behind a phrase, without a mark that other languages have there: "a b"~3, "a b"*.
+func (p *parser) behindPhrase(rest string, depth int) string {
+	if rest == "" || !strings.Contains("*~^", rest[:1]) {
+		return rest
+	}
+	behind := strings.TrimLeft(rest[1:], ".0123456789")
+	if r, _ := utf8.DecodeRuneInString(behind); behind != "" && !unicode.IsSpace(r) && (r != ')' || depth == 0) {
+		return rest
+	}
+	p.note(quoted(rest[:len(rest)-len(behind)]) + " behind a phrase was left out: the words of a phrase stand side by " +
+		"side, in this order")
+	return behind
 }
 
 // abbreviates reports whether the mark at byte i is a part of a Hebrew abbreviation, not a quotation mark. Such a mark

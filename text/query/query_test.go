@@ -142,6 +142,10 @@ func TestParse(t *testing.T) {
 		{`/migr.*n/ x`, `any of "/migr.*n/ x"`, "regular expression"},
 		{`/[0-9]+ water/`, `any of "/[0-9]+ water/"`, "regular expression"},
 		{`/usr/bin/ /a/b.c?x=1 /docs/`, `any of "/usr/bin/ /a/b.c?x=1 /docs/"`, ""},
+		{`"a b"~4 c`, `the phrase "a b", better with any of "c"`, `"~4" behind a phrase was left out`},
+		{`(title:"a b"* OR c^2)`, `the phrase "a b" in title or the phrase "c^2"`, `"*" behind a phrase was left out`},
+		{`"a b"** "c d"~x "e f"4`, `the phrase "a b" and the phrase "c d" and the phrase "e f", better with any of ` +
+			`"** ~x 4"`, ""},
 		{`say "hello`, `any of "say hello"`, "not closed"},
 		{`befor:2020`, `any of "befor:2020"`, `did you mean "before:"?`},
 		{`task:open due:<=2026-04`, `everything, where (prop.task is open and (prop.due is at most ` +

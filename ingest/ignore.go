@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // ignoreRule is one line of an ignore file, as gitignore(5) defines it.
@@ -46,7 +48,7 @@ func parseIgnore(base, name, content string) ignoreFile {
 	if text, _, ok := decodeMarked([]byte(content)); ok { // editors and shells of Windows write UTF-16
 		content = string(text)
 	}
-	content = strings.TrimPrefix(content, "\ufeff")
+	content = norm.NFC.String(strings.TrimPrefix(content, "\ufeff"))
 	number := 0
 	for line := range strings.SplitSeq(content, "\n") {
 		number++
@@ -87,7 +89,7 @@ func parseIgnore(base, name, content string) ignoreFile {
 }
 
 // verdict returns the last rule of the file that matches a path, or nil. path is relative to the folder of the walk,
-// and name is the last part of path.
+// and name is the last part of path. File systems may decompose the letters of names, so rules match composed letters.
 func (f *ignoreFile) verdict(path, name string, isDir bool) *ignoreRule {
 	relative, ok := strings.CutPrefix(path, f.base)
 	if !ok {
@@ -103,6 +105,7 @@ func (f *ignoreFile) verdict(path, name string, isDir bool) *ignoreRule {
 		if r.anchored {
 			subject = relative
 		}
+		subject = norm.NFC.String(subject)
 		if !strings.HasSuffix(subject, r.ending) || !strings.Contains(subject, r.plain) {
 			continue // without the slower pattern
 		}

@@ -93,6 +93,21 @@ func TestIgnoreFileInUTF16(t *testing.T) {
 	}
 }
 
+// TestIgnoreRulesInAnyComposition checks that rules match names in composed and in decomposed letters.
+func TestIgnoreRulesInAnyComposition(t *testing.T) {
+	forms := []string{"gr\u00f6\u00dfe/\ud559.md", "gro\u0308\u00dfe/\u1112\u1161\u11a8.md"}
+	for _, base := range []string{"", "\u00e9/", "e\u0301/"} {
+		for _, rule := range append(forms, "gr\u00f6*/", "gro\u0308*/?.md", "gr?\u00dfe") {
+			f := parseIgnore(base, ".sheafignore", rule)
+			for _, p := range forms {
+				folder := path.Dir(p)
+				check.That(t, f.verdict(base+p, path.Base(p), false) != nil || f.verdict(base+folder, folder, true) != nil,
+					"the rule %q ignores not %q", rule, base+p)
+			}
+		}
+	}
+}
+
 // TestIgnoreRulesWithStarsAbove checks rules above the indexed folder: each folder, indexed alone,
 // has the documents that git lists there.
 func TestIgnoreRulesWithStarsAbove(t *testing.T) {

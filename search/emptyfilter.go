@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"sheaf"
@@ -113,7 +114,7 @@ func named(column string) string {
 // folder with a slash at its end, or "". If the value is a folder, the message suggests only folders below scope, as
 // paths relative to scope.
 func (w requiredValue) unmet(existing store.Facet, scope string) string {
-	said := fmt.Sprintf("nothing has %s %q", named(w.column), short(w.value))
+	said := "nothing has " + named(w.column) + " " + typed(w.value)
 	values := make([]string, 0, len(existing.Values))
 	for _, v := range existing.Values {
 		text, below := v.Value.String(), true
@@ -137,18 +138,32 @@ func (w requiredValue) unmet(existing store.Facet, scope string) string {
 		nearest = suggest.Nearest
 	}
 	if near := nearest(name, values); near != "" && utf8.RuneCountInString(name) >= leastMeant {
-		return said + fmt.Sprintf("; did you mean %q?", short(near))
+		return said + "; did you mean " + typed(near) + "?"
 	}
 	told := values[:min(len(values), mostTold)]
 	quotes := make([]string, len(told))
 	for i, v := range told {
-		quotes[i] = fmt.Sprintf("%q", short(v))
+		quotes[i] = typed(v)
 	}
 	said += "; there is " + strings.Join(quotes, ", ")
 	if more := existing.Distinct - len(told) - (len(existing.Values) - len(values)); more > 0 {
 		said += fmt.Sprintf(", and %d more", more)
 	}
 	return said
+}
+
+// typed returns a value in the quotation marks with which a query finds it, shortened for a note.
+func typed(value string) string {
+	value = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, short(value))
+	if strings.Contains(value, `"`) {
+		return "«" + value + "»"
+	}
+	return `"` + value + `"`
 }
 
 func short(value string) string {

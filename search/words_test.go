@@ -329,7 +329,8 @@ func TestEmptyFilter(t *testing.T) {
 		must.Do(t, st.Write(t.Context(), batch))
 	}
 	write("t:cats.md#Food", store.Column{Name: "prop.author", Values: texts("ann lee")},
-		store.Column{Name: "prop.note", Values: texts(long)}, store.Column{Name: sheaf.ColumnFolder, Values: texts("")})
+		store.Column{Name: "prop.note", Values: texts(long)}, store.Column{Name: "prop.size", Values: texts(`27" wheel`)},
+		store.Column{Name: sheaf.ColumnFolder, Values: texts("")})
 	for i, value := range []string{"draft", "draft", "final", "open", "shut", "old", "new", "odd"} {
 		write(sheaf.ID("t:cats.md#"+string(rune('A'+i))),
 			store.Column{Name: "prop.status", Values: append(texts(value), sheaf.NumberValue(float64(i)))})
@@ -360,6 +361,8 @@ func TestEmptyFilter(t *testing.T) {
 		{"cat prop.author:x (prop.author:y OR tag:z)", `nothing has author "x"; there is "ann lee"` + "\n" +
 			`nothing has author "y"; there is "ann lee"`},
 		{"cat prop.note:" + long + long, `nothing has note "` + long[:120] + `…"; there is "` + long[:120] + `…"`},
+		{"cat prop.size:29", `nothing has size "29"; there is «27" wheel»`},
+		{`prop.size:«27" wheel»`, ""},
 		{"cat tag:pet", `nothing has tag "pet", or any other`},
 		{"cat path:kats.md", `nothing has path "kats.md"; did you mean "cats.md"?`},
 		{"cat path:pets/", `nothing has path "pets"; there are no folders`},

@@ -167,6 +167,7 @@ func TestParse(t *testing.T) {
 		{`(create`, `any of "(create"`, "is not closed"},
 		{`tag:`, `any of "tag:"`, "has no value"},
 		{`title: x`, `any of "title: x"`, "has no value"},
+		{`path:"a*/b"`, `everything, where (folder is a*/b or path begins with a*/b)`, ""},
 		{`path:a*/b`, `any of "a*/b" in path`, "only at the end of a path"},
 		{`#`, `any of "#"`, "no letter, digit or emoji"},
 		{`*`, `any of "*"`, "no letter, digit or emoji"},

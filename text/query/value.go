@@ -162,7 +162,7 @@ func (p *parser) path(t token) part {
 	prefix, star := strings.CutSuffix(value, "*")
 	prefix = strings.TrimSuffix(prefix, "*")
 	switch {
-	case strings.Contains(prefix, "*"):
+	case strings.Contains(prefix, "*") && t.kind != tokenPhrase:
 		p.note(`a star counts only at the end of a path; ` + quoted(t.text) + ` was searched as words`)
 		return part{query: sheaf.Match{Text: t.text, Field: sheaf.FieldPath}, strict: true}
 	case star:

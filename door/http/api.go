@@ -186,12 +186,12 @@ func (a *API) find(method, path string) (r *route, values map[string]string, met
 	return nil, nil, methods
 }
 
-// mountAt returns the mounted door for a path, or nil.
+// mountAt returns the mounted door for a path, or nil. A slash at the end of the path does not count.
 func (a *API) mountAt(path string) *mount {
 	for i := range a.mounts {
 		m := &a.mounts[i]
 		below := strings.HasSuffix(m.path, "/") && m.path != "/"
-		if path == m.path || below && strings.HasPrefix(path, m.path) {
+		if path == m.path || strings.TrimSuffix(path, "/") == m.path || below && strings.HasPrefix(path, m.path) {
 			return m
 		}
 	}

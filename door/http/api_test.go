@@ -250,6 +250,18 @@ func TestPreflight(t *testing.T) {
 	}
 }
 
+// TestMountWithSlash checks that a door answers with a slash at the end of its path, and not below its path.
+func TestMountWithSlash(t *testing.T) {
+	s := start(t, notes, nil)
+	s.api.Mount("/mcp", access.ScopeSearch, func(access.Grant, httpdoor.Admit) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	})
+	for path, status := range map[string]int{"/mcp": 204, "/mcp/": 204, "/mcp//": 404, "/mcp/x": 404, "/mcpx": 404} {
+		res, body := s.ask(t, "POST", path, "{}", "Content-Type", "application/json")
+		check.That(t, res.StatusCode == status, "%s: %d %s", path, res.StatusCode, body)
+	}
+}
+
 // TestNegativeLimits checks that New refuses negative limits.
 func TestNegativeLimits(t *testing.T) {
 	f := collectiontest.Open(t, notes, nil)

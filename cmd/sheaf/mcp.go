@@ -109,7 +109,9 @@ func (a *app) mcp(cmd *cobra.Command, address string) error {
 func (a *app) mcpHTTP(ctx context.Context, o mcp.Options, grant access.Grant, address string) error {
 	o.Time = httpdoor.DefaultTime
 	mux := http.NewServeMux()
-	mux.Handle("/mcp", http.NewCrossOriginProtection().Handler(mcp.Handler(o, grant)))
+	handler := http.NewCrossOriginProtection().Handler(mcp.Handler(o, grant))
+	mux.Handle("/mcp", handler)
+	mux.Handle("/mcp/{$}", handler)
 	listener, err := listen("--http", address)
 	if err != nil {
 		return err

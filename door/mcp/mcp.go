@@ -118,6 +118,7 @@ func (s *server) checkCall(next sdk.MethodHandler) sdk.MethodHandler {
 			defer cancel()
 		}
 		if call, ok := req.GetParams().(*sdk.CallToolParamsRaw); ok && call != nil {
+			call.Arguments = s.withTypes(call.Name, call.Arguments)
 			if refused := s.refuse(call.Name, call.Arguments); refused != nil {
 				call.Arguments = json.RawMessage("[]") // make the SDK refuse the call, in the form of the protocol version
 				result, err := next(ctx, method, req)
@@ -160,6 +161,10 @@ func Handler(o Options, grant access.Grant) http.Handler {
 		text, ok := readMessage(w, r)
 		if !ok {
 			return
+		}
+		// The SDK asks clients to accept a stream of events too, but every answer is JSON.
+		if strings.Contains(r.Header.Get("Accept"), "application/json") {
+			r.Header.Set("Accept", "application/json, text/event-stream")
 		}
 		answers := &unknownMethod{ResponseWriter: w, sent: text}
 		defer answers.end()
@@ -393,6 +398,36 @@ func hasType(value any, name string) bool {
 		return name == "array"
 	}
 	return name == "object"
+}
+
+// mostTyped is the largest number of bytes of a text that withTypes reads as another type.
+const mostTyped = 1 << 14
+
+// withTypes returns the arguments of a call with the types of the tool's schema. Some models send "3" for 3, and a list
+// or map as the text of its JSON. All other arguments stay unchanged.
+func (s *server) withTypes(tool string, arguments json.RawMessage) json.RawMessage {
+	var sent map[string]json.RawMessage
+	parameters := s.parameters[tool]
+	if parameters == nil || json.Unmarshal(arguments, &sent) != nil {
+		return arguments
+	}
+	changed := false
+	for name, value := range sent {
+		var text string
+		schema := parameters.Properties[name]
+		if schema == nil || schema.Type == "string" || len(value) > mostTyped || json.Unmarshal(value, &text) != nil {
+			continue
+		}
+		var read any
+		if json.Unmarshal([]byte(text), &read) == nil && read != nil && hasType(read, schema.Type) {
+			sent[name], changed = []byte(text), true
+		}
+	}
+	if !changed {
+		return arguments
+	}
+	arguments, _ = json.Marshal(sent) // raw messages that json.Unmarshal read
+	return arguments
 }
 
 // nullIn reports whether a value is null or contains a null. below is the path from value to the null.

@@ -329,6 +329,16 @@ func TestInvalidMessage(t *testing.T) {
 	}
 }
 
+// TestClientOfJSON checks that a client needs not accept a stream of events, which no answer is.
+func TestClientOfJSON(t *testing.T) {
+	web := overHTTP(t, mcp.Options{}, access.Unrestricted(), nil)
+	for _, accept := range []string{"application/json", "application/json, */*;q=0.5", "*/*"} {
+		res, text, err := post(t.Context(), web, `{"jsonrpc":"2.0","id":1,"method":"ping"}`, "Accept", accept)
+		check.That(t, err == nil && res.StatusCode == 200 && res.Header.Get("Content-Type") == "application/json",
+			"%s: %v %s", accept, err, text)
+	}
+}
+
 // TestErrorCodes checks that errors have the codes of JSON-RPC. Over HTTP, unknown methods and missing
 // parameters get them too, because clients take plain text for a broken connection.
 func TestErrorCodes(t *testing.T) {

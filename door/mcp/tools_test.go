@@ -110,6 +110,32 @@ func TestSchemasOfOneType(t *testing.T) {
 	}
 }
 
+// TestArgumentsOfOtherTypes checks numbers, lists and other values that models and clients send as texts.
+func TestArgumentsOfOtherTypes(t *testing.T) {
+	s := connect(t, access.Unrestricted())
+	answer := func(tool, arguments string) (string, bool) {
+		r := must.Get(s.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: json.RawMessage(arguments)}))
+		return textOf(r), r.IsError
+	}
+	for _, c := range []struct{ tool, sent, meant string }{
+		{"search", `{"query":"undo commit","limit":"1"}`, `{"query":"undo commit","limit":1}`},
+		{"search", `{"query":"undo","details":"true"}`, `{"query":"undo","details":true}`},
+		{"search", `{"query":"undo","set":"{\"meaning\":0}"}`, `{"query":"undo","set":{"meaning":0}}`},
+		{"multi_get", `{"ids":" [\"git.md\", \"deep/far.md\"]"}`, `{"ids":["git.md","deep/far.md"]}`},
+		{"search", `{"query":"[1]"}`, `{"query":"\u005b1]"}`},
+	} {
+		got, failed := answer(c.tool, c.sent)
+		want, _ := answer(c.tool, c.meant)
+		check.That(t, !failed && got == want, "%s %s: %s\nwant %s", c.tool, c.sent, got, want)
+	}
+	for _, arguments := range []string{`{"query":"undo","limit":"x"}`, `{"query":"undo","limit":"1.5"}`,
+		`{"query":"undo","limit":"0"}`, `{"query":"undo","limit":""}`, `{"query":true}`, `{"query":2024}`,
+		`{"query":"undo","details":"yes"}`, `{"query":"undo","limit":"99999999999999999999"}`} {
+		text, failed := answer("search", arguments)
+		check.That(t, failed, "%s: %s", arguments, text)
+	}
+}
+
 // otherArguments are arguments whose answers have more members.
 var otherArguments = map[string][]byte{
 	"search":  []byte(`{"query":"undo commit","details":true}`),

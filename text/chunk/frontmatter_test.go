@@ -48,6 +48,15 @@ func TestLinksInFrontmatter(t *testing.T) {
 	check.That(t, l.Target == "People/Ann" && l.Text == "A", "the first is %v", l)
 }
 
+// TestLinksInMalformedFrontmatter checks that items which are wiki links count where another line is no YAML.
+func TestLinksInMalformedFrontmatter(t *testing.T) {
+	const text = "---\nup: [[A]], [[B]]\nlist:\n  - [[C]]\n  - [[D|x]] # why\n  - '[[E]]'\n  - [F, g]\n---\nx\n"
+	chunker := must.Get(chunk.New(chunk.Options{}))
+	doc := chunker.Chunk("t", "a.md", []byte(text))
+	check.Equal(t, fmt.Sprint(doc.Properties), "[{up true [A B]} {list true [[[C]] [[D|x]] [[E]]]}]", "")
+	check.That(t, len(doc.Chunks[0].Links) == 3, "links %v", doc.Chunks[0].Links)
+}
+
 // TestHashesInFrontmatter checks that a value which begins with "#" and a word is no comment.
 func TestHashesInFrontmatter(t *testing.T) {
 	for front, want := range map[string]string{

@@ -355,13 +355,16 @@ func (r *lineReader) items(e *yamlEntry, s string) (ended bool) {
 }
 
 // scalar returns a text without the quotation marks around it and the comment after it. ok is false for an open
-// bracket, and for a text that continues on later lines.
+// bracket, and for a text that continues on later lines. A wiki link is a text.
 func (r *lineReader) scalar(s string) (value yamlScalar, ok bool) {
 	s = strings.TrimSpace(s)
 	r.require(simpleScalar(s))
 	for {
 		if inside, ok := unquoted(s); ok {
 			return yamlScalar{inside, true}, true
+		}
+		if strings.HasPrefix(s, "[[") && strings.HasSuffix(s, "]]") {
+			return yamlScalar{s, true}, true // a wiki link, as yamlReader.scalar reads it
 		}
 		before, _, comment := strings.Cut(s, " #")
 		if !comment {

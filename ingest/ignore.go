@@ -88,6 +88,20 @@ func parseIgnore(base, name, content string) ignoreFile {
 	return f
 }
 
+// settingRules parses the patterns of a setting. Git has no meaning for "./", but people type it in a shell.
+func settingRules(patterns []string) ignoreFile {
+	lines := make([]string, len(patterns))
+	for i, p := range patterns {
+		if rest, negated := strings.CutPrefix(p, "!./"); negated {
+			p = "!/" + rest
+		} else if rest, ok := strings.CutPrefix(p, "./"); ok {
+			p = "/" + rest
+		}
+		lines[i] = p
+	}
+	return parseIgnore("", "", strings.Join(lines, "\n"))
+}
+
 // verdict returns the last rule of the file that matches a path, or nil. path is relative to the folder of the walk,
 // and name is the last part of path. File systems may decompose the letters of names, so rules match composed letters.
 func (f *ignoreFile) verdict(path, name string, isDir bool) *ignoreRule {

@@ -93,6 +93,18 @@ func TestIgnoreFileInUTF16(t *testing.T) {
 	}
 }
 
+// TestSettingRules checks patterns of settings as people type them in a shell.
+func TestSettingRules(t *testing.T) {
+	f := settingRules([]string{"./drafts/", "./*.org", "!./keep.org", "b/./c"})
+	ignored := func(p string, isDir bool) bool {
+		r := f.verdict(p, path.Base(p), isDir)
+		return r != nil && !r.negated
+	}
+	check.That(t, ignored("drafts", true) && ignored("a.org", false), "a pattern with ./ ignores nothing: %+v", f.rules)
+	check.That(t, !ignored("a/drafts", true) && !ignored("a/a.org", false) && !ignored("keep.org", false),
+		"a pattern with ./ counts below: %+v", f.rules)
+}
+
 // TestIgnoreRulesInAnyComposition checks that rules match names in composed and in decomposed letters.
 func TestIgnoreRulesInAnyComposition(t *testing.T) {
 	forms := []string{"gr\u00f6\u00dfe/\ud559.md", "gro\u0308\u00dfe/\u1112\u1161\u11a8.md"}

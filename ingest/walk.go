@@ -26,7 +26,8 @@ import (
 
 // WalkOptions say which files of a folder are documents.
 type WalkOptions struct {
-	// Include has gitignore patterns of documents besides Markdown and plain text (.md, .markdown, .mdx, .txt).
+	// Include has gitignore patterns of documents besides Markdown and plain text (.md, .markdown, .mdx, .txt). A pattern
+	// of Include and Exclude that begins with "./" begins at the folder of the walk.
 	Include []string
 	// Exclude has gitignore patterns of files and folders to skip.
 	Exclude []string
@@ -120,8 +121,7 @@ func NewWalk(ctx context.Context, root string, o WalkOptions) (*Walk, error) {
 	if !info.IsDir() {
 		return nil, fmt.Errorf("index folder: %s is not a folder", root)
 	}
-	w := &walker{root: root, o: o, include: parseIgnore("", "", strings.Join(o.Include, "\n")),
-		exclude: parseIgnore("", "", strings.Join(o.Exclude, "\n"))}
+	w := &walker{root: root, o: o, include: settingRules(o.Include), exclude: settingRules(o.Exclude)}
 	w.out.root, w.out.began = root, time.Now()
 	ignores, from, unknown := outerIgnores(root)
 	for _, name := range from {

@@ -47,6 +47,8 @@ func TestErrorsNamePosition(t *testing.T) {
 		{"limit: [1\n", "malformed YAML"},
 		{"\t\x00: {", "malformed YAML"},
 		{"exclude: [{a: 1}]\n", "want a plain value"},
+		{"include: ['*.txt', '*.{org,rst}']\n", "braces do not group alternatives"},
+		{"exclude: a/{b,c}/\n", `1:10: exclude: has "a/{b": braces`},
 	} {
 		user := write(t, filepath.Join(t.TempDir(), "config.yaml"), c.text)
 		_, err := config.Load(config.Options{UserFile: user})

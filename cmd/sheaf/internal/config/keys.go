@@ -460,7 +460,7 @@ func (k *Key) parse(value any) (any, error) {
 		if k.Kind != KindList {
 			return nil, fmt.Errorf("is a list: must be a %s", k.Kind)
 		}
-		return slices.Clone(list), nil
+		return slices.Clone(list), checkPatterns(list)
 	}
 	text, ok := value.(string)
 	if !ok {
@@ -495,9 +495,21 @@ func (k *Key) parse(value any) (any, error) {
 				list = append(list, part)
 			}
 		}
-		return list, nil
+		return list, checkPatterns(list)
 	}
 	return text, k.checkText(text)
+}
+
+// checkPatterns refuses patterns with alternatives in braces, which no pattern of .gitignore has. A flag or variable
+// with such a pattern was cut at the comma.
+func checkPatterns(patterns []string) error {
+	for _, p := range patterns {
+		open, closed := strings.Count(p, "{"), strings.Count(p, "}")
+		if open != closed || open > 0 && strings.Contains(p, ",") {
+			return fmt.Errorf("has %q: braces do not group alternatives: write each pattern alone, as *.org and *.rst", p)
+		}
+	}
+	return nil
 }
 
 func (k *Key) checkText(text string) error {

@@ -90,6 +90,9 @@ func judge(d *dataset.Dataset, r *Run, measures []metric.Measure) ColumnReport {
 	c.PerQuery, c.Curve = make(map[string][]float64, len(d.Queries)), make([]float64, 11)
 	for _, q := range d.Queries {
 		ids := metric.IDs(r.Rankings[q.ID])
+		if q.Own { // a run of another system may have the query's own document
+			ids = slices.DeleteFunc(ids, func(id string) bool { return id == q.ID })
+		}
 		values := make([]float64, len(measures))
 		for i, m := range measures {
 			values[i] = m.Of(ids, d.Qrels[q.ID])

@@ -3,8 +3,21 @@ package eval
 import (
 	"testing"
 
+	"sheaf/eval/dataset"
+	"sheaf/eval/metric"
 	"sheaf/internal/check"
+	"sheaf/internal/must"
 )
+
+// TestJudgeOwnDocument checks that the document whose text a query is does not count in a run of another system.
+func TestJudgeOwnDocument(t *testing.T) {
+	d := &dataset.Dataset{Queries: []dataset.Query{{ID: "a", Own: true}, {ID: "b"}},
+		Qrels: map[string]metric.Judgements{"a": {"c": 1}, "b": {"c": 1}}}
+	r := &Run{Rankings: map[string][]metric.Scored{"a": {{ID: "a", Score: 2}, {ID: "c", Score: 1}},
+		"b": {{ID: "b", Score: 2}, {ID: "c", Score: 1}}}}
+	c := judge(d, r, []metric.Measure{must.Get(metric.Parse("RR"))})
+	check.That(t, c.PerQuery["a"][0] == 1 && c.PerQuery["b"][0] == 0.5, "%v", c.PerQuery)
+}
 
 func TestLeaveOut(t *testing.T) {
 	report := func(name string, values ...float64) *Report {

@@ -162,6 +162,11 @@ func readQueries(file string, sum hash.Hash) ([]Query, error) {
 // without text, and a judgement of an unknown query. qrels is the file of judgements, for errors.
 func (d *Dataset) judge(queries []Query, qrels string) error {
 	known := map[string]bool{}
+	documents := make(map[string]*Document, len(d.Documents))
+	for i := range d.Documents {
+		documents[d.Documents[i].ID] = &d.Documents[i]
+	}
+	own := 0
 	for _, q := range queries {
 		if known[q.ID] {
 			return sheaf.Invalidf("%s: query %q occurs twice", q.where, q.ID)
@@ -173,6 +178,10 @@ func (d *Dataset) judge(queries []Query, qrels string) error {
 		if strings.TrimSpace(q.Text) == "" {
 			return sheaf.Invalidf("%s: query %q has no text", q.where, q.ID)
 		}
+		if doc := documents[q.ID]; doc != nil && doc.has(q.Text) && d.Qrels[q.ID][q.ID] <= 0 {
+			q.Own, q.Filter = true, sheaf.Not{Filter: sheaf.TextIn(sheaf.ColumnPath, q.ID)}
+			own++
+		}
 		d.Queries = append(d.Queries, q)
 	}
 	for _, id := range slices.Sorted(maps.Keys(d.Qrels)) {
@@ -183,7 +192,17 @@ func (d *Dataset) judge(queries []Query, qrels string) error {
 	if len(d.Queries) == 0 {
 		return sheaf.Invalidf("%s: has no judgements", qrels)
 	}
+	if own > 0 {
+		d.Warnings = append(d.Warnings, fmt.Sprintf("%d of %d queries are the text of the document with their ID: this "+
+			"document is left out of their answers, as in BEIR", own, len(d.Queries)))
+	}
 	return d.checkTargets(qrels)
+}
+
+// has reports whether text is the text of the document, with or without its title. White space does not count.
+func (d *Document) has(text string) bool {
+	words := strings.Fields(text)
+	return slices.Equal(words, strings.Fields(d.Text)) || slices.Equal(words, strings.Fields(d.Title+" "+d.Text))
 }
 
 // checkTargets adds a warning if some judged documents do not exist, and keeps these judgements. If none of the judged

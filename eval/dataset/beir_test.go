@@ -45,6 +45,22 @@ func TestBEIR(t *testing.T) {
 		"hashes %s %s, %v", again.Hash, d.Hash, err)
 }
 
+// TestOwnDocument checks that the document whose text a query is does not answer it, unless it is judged so.
+func TestOwnDocument(t *testing.T) {
+	const corpus = `{"_id": "a", "title": "One", "text": "alpha  beta"}` + "\n" + `{"_id": "b", "text": "beta"}` + "\n" +
+		`{"_id": "c", "text": "gamma"}` + "\n" + `{"_id": "d", "text": "delta"}` + "\n"
+	const queries = `{"_id": "a", "text": "One alpha\nbeta"}` + "\n" + `{"_id": "b", "text": "what"}` + "\n" +
+		`{"_id": "c", "text": "gamma"}` + "\n" + `{"_id": "d", "text": "delta"}` + "\n"
+	dir := write(t, map[string]string{"corpus.jsonl": corpus, "queries.jsonl": queries,
+		"qrels/test.tsv": "query-id\tcorpus-id\tscore\na\tb\t1\nb\ta\t1\nc\tb\t1\nd\td\t1\n"})
+	d := must.Get(dataset.BEIR(dir, ""))
+	for i, own := range []bool{true, false, true, false} {
+		q := d.Queries[i]
+		check.That(t, q.Own == own && (q.Filter != nil) == own, "%+v", q)
+	}
+	check.That(t, len(d.Warnings) == 1 && strings.HasPrefix(d.Warnings[0], "2 of 4 queries"), "%q", d.Warnings)
+}
+
 // TestFaults checks that a fault is an error with its position, and a minor fault is a warning.
 func TestFaults(t *testing.T) {
 	for name, c := range map[string]struct {

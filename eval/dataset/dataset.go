@@ -48,6 +48,8 @@ type Query struct {
 	Text string
 	// Filter says which documents the query may find. If it is nil, the query may find all.
 	Filter sheaf.Filter
+	// Own says that the query is the text of the document with its ID. This document does not answer the query.
+	Own bool
 	// Class has the query's metadata whose values are texts, by name. Reports can group queries by these values.
 	Class map[string]string
 

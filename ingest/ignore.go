@@ -109,7 +109,7 @@ func (f *ignoreFile) verdict(path, name string, isDir bool) *ignoreRule {
 	if !ok {
 		return nil
 	}
-	relative = f.lead + relative
+	relative, name = norm.NFC.String(f.lead+relative), norm.NFC.String(name)
 	for i := len(f.rules) - 1; i >= 0; i-- {
 		r := &f.rules[i]
 		if r.dirOnly && !isDir {
@@ -119,7 +119,6 @@ func (f *ignoreFile) verdict(path, name string, isDir bool) *ignoreRule {
 		if r.anchored {
 			subject = relative
 		}
-		subject = norm.NFC.String(subject)
 		if !strings.HasSuffix(subject, r.ending) || !strings.Contains(subject, r.plain) {
 			continue // without the slower pattern
 		}

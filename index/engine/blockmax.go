@@ -32,9 +32,6 @@ const (
 	thinWindow = 4
 	// With more than thickWindow blocks of a clause in an average window, each window gets the bound of the list.
 	thickWindow = 4
-	// If an average window has at least fullWindow postings of essential clauses, all sums of a window are examined.
-	// With fewer postings, only the changed sums are examined.
-	fullWindow = 192
 	// probe evaluates 1 + n/probeEvery of n windows in advance, but at most probes windows.
 	probes     = 8
 	probeEvery = 32
@@ -209,7 +206,6 @@ func (b *bound) spread(scored *[postings.BlockLen]float64) {
 	case b.thin(len(most)):
 		clear(most)
 		for docs := b.cursor.Block(); len(docs) > 0; docs = b.cursor.Block() {
-			b.prefetch(docs)
 			for i, score := range b.scores(scored, docs, b.cursor.Frequencies()) {
 				w := docs[i] / windowLen
 				most[w] = max(most[w], score)
@@ -286,7 +282,6 @@ func (m *maxScore) window(start uint32) {
 	if first == len(m.ordered) {
 		return
 	}
-	m.prefetchLengths(start, end, first)
 	n := 0
 	if first == len(m.ordered)-1 && len(m.ordered[first].fields) == 1 {
 		n = m.scanOne(start, end, rest[first])
@@ -297,27 +292,6 @@ func (m *maxScore) window(start uint32) {
 		n = m.filter(m.ordered[i], n, rest[i])
 	}
 	m.offerAll(n)
-}
-
-// prefetchLengths prefetches the lengths of the chunks start <= ordinal < end, in the fields of the clauses
-// m.ordered[first:]. The lengths arrive while the cursors decode postings.
-func (m *maxScore) prefetchLengths(start, end uint32, first int) {
-	if prefetch == nil {
-		return
-	}
-	asked := uint64(0) // bits of field numbers; two fields may share a bit
-	for _, b := range m.ordered[first:] {
-		field := uint64(1) << (b.field & 63)
-		switch {
-		case asked&field != 0:
-		case b.short != nil:
-			prefetch(b.short[start:end])
-			asked |= field
-		case b.wide != nil:
-			prefetch(b.wide[2*start : 2*end])
-			asked |= field
-		}
-	}
 }
 
 func (m *maxScore) offerAll(n int) {
@@ -378,38 +352,25 @@ func (m *maxScore) scanOne(begin, end uint32, rest float64) int {
 // clauses can add. scanMany writes the candidates to m.scratch and returns their number.
 func (m *maxScore) scanMany(start, end uint32, first int, rest float64) int {
 	s := m.scratch
-	need := m.top.threshold()/slack - rest
-	essential := 0
 	for _, b := range m.ordered[first:] {
-		essential += b.df
-	}
-	// With a need above 0, sums of 0 are never candidates.
-	full := above != nil && need > 0 && essential >= fullWindow*m.windows
-	for _, b := range m.ordered[first:] {
-		m.scan(b, start, end, full)
+		m.scan(b, start, end)
 		if len(b.fields) > 1 {
-			s.addJoined(b, start, full)
+			s.addJoined(b, start)
 		}
 	}
-	if full && take != nil {
-		return m.keepAllowed(take(&s.ordinal, &s.sum, &s.sums, start, need))
-	}
-	if full {
-		above(&s.seen, &s.sums, need)
-	}
-	return m.keepAllowed(s.gather(start, need, full))
+	return m.keepAllowed(s.gather(start, m.top.threshold()/slack-rest))
 }
 
-// scan adds the scores of a clause's postings, with begin <= ordinal < end, to the sums of the window. Unless full is
-// true, scan marks the changed sums. For a BM25F term with several fields, scan only adds up the frequencies.
-func (m *maxScore) scan(b *bound, begin, end uint32, full bool) {
+// scan adds the scores of a clause's postings, with begin <= ordinal < end, to the sums of the window, and marks the
+// changed sums. For a BM25F term with several fields, scan only adds up the frequencies.
+func (m *maxScore) scan(b *bound, begin, end uint32) {
 	for i := range b.fields {
 		f := &b.fields[i]
 		for f.seek(max(begin, f.ordinal)); f.ordinal < end; f.seek(f.ordinal + 1) {
 			ordinals, frequencies := f.cursor.Run(end)
 			m.touched += len(ordinals)
 			if len(b.fields) == 1 {
-				m.scratch.add(f, ordinals, frequencies, full)
+				m.scratch.add(f, ordinals, frequencies)
 			} else {
 				m.scratch.join(f, ordinals, frequencies)
 			}
@@ -417,26 +378,21 @@ func (m *maxScore) scan(b *bound, begin, end uint32, full bool) {
 	}
 }
 
-// gather makes a candidate of each marked sum that reaches need. It returns the number of candidates. start is the
-// first ordinal of the window. gather clears all sums if full is true, otherwise only the marked sums.
-func (s *scratch) gather(start uint32, need float64, full bool) int {
+// gather makes a candidate of each marked sum that reaches need. It clears the marked sums and returns the number of
+// candidates. start is the first ordinal of the window.
+func (s *scratch) gather(start uint32, need float64) int {
 	n := 0
 	for w, word := range s.seen {
 		for ; word != 0; word &= word - 1 {
 			slot := w<<6 + bits.TrailingZeros64(word)
 			sum := s.sums[slot]
-			if !full {
-				s.sums[slot] = 0
-			}
+			s.sums[slot] = 0
 			s.ordinal[n], s.sum[n] = start+uint32(slot), sum
 			if sum >= need { // no branch: it would be unpredictable
 				n++
 			}
 		}
 		s.seen[w] = 0
-	}
-	if full {
-		clear(s.sums[:])
 	}
 	return n
 }
@@ -457,17 +413,15 @@ func (m *maxScore) keepAllowed(n int) int {
 	return kept
 }
 
-// add adds the scores of postings of one block to the sums of a window. Posting i has ordinals[i] and frequencies[i].
-// Unless full is true, add marks the changed sums.
-func (s *scratch) add(b *bound, ordinals, frequencies []uint32, full bool) {
+// add adds the scores of postings of one block to the sums of a window, and marks the changed sums. Posting i has
+// ordinals[i] and frequencies[i].
+func (s *scratch) add(b *bound, ordinals, frequencies []uint32) {
 	scored := b.scores(&s.scored, ordinals, frequencies)
 	ordinals = ordinals[:len(scored)]
 	for j, score := range scored {
 		slot := ordinals[j] & (windowLen - 1)
 		s.sums[slot] += score
-		if !full {
-			s.seen[slot>>6] |= 1 << (slot & 63)
-		}
+		s.seen[slot>>6] |= 1 << (slot & 63)
 	}
 }
 
@@ -481,13 +435,11 @@ func (s *scratch) join(b *bound, ordinals, frequencies []uint32) {
 	}
 }
 
-// addJoined computes scores from the frequencies that join has added up. It adds these scores to the sums. start is the
-// first ordinal of the window. Unless full is true, addJoined marks the changed sums.
-func (s *scratch) addJoined(b *bound, start uint32, full bool) {
+// addJoined computes scores from the frequencies that join has added up. It adds these scores to the sums, and marks the
+// changed sums. start is the first ordinal of the window.
+func (s *scratch) addJoined(b *bound, start uint32) {
 	for w, word := range s.joined {
-		if !full {
-			s.seen[w] |= word
-		}
+		s.seen[w] |= word
 		for ; word != 0; word &= word - 1 {
 			slot := uint32(w<<6 + bits.TrailingZeros64(word))
 			s.sums[slot] += b.weight * bm25.Saturation(s.frequency[slot], b.virtual.norm(start+slot))
@@ -500,7 +452,7 @@ func (s *scratch) addJoined(b *bound, start uint32, full bool) {
 // filterJoined is the variant of filter for a BM25F term with several fields.
 func (m *maxScore) filterJoined(b *bound, n int, rest float64) int {
 	s := m.scratch
-	m.scan(b, s.ordinal[0], s.ordinal[n-1]+1, false)
+	m.scan(b, s.ordinal[0], s.ordinal[n-1]+1)
 	need := m.top.threshold()/slack - rest
 	kept := 0
 	for i, o := range s.ordinal[:n] {

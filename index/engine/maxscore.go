@@ -152,17 +152,6 @@ func (b *bound) ofBlock(block int) float64 {
 	return b.bMost
 }
 
-// prefetch requests the lengths of these chunks from memory early, without waiting.
-func (b *bound) prefetch(ordinals []uint32) {
-	switch {
-	case prefetchEach == nil:
-	case b.short != nil:
-		prefetchEach(b.short, 1, ordinals)
-	case b.wide != nil:
-		prefetchEach(b.wide, 2, ordinals)
-	}
-}
-
 // atBlock returns the largest score that a posting at target can have. It moves the cursor to the block of target.
 func (b *bound) atBlock(target uint32) float64 {
 	b.cursor.SkipTo(target)

@@ -67,10 +67,6 @@ type clause struct {
 	list    postings.List // the list of the cursor
 }
 
-// listHead is the number of bytes to prefetch before a posting list is opened. These bytes have the list's header and
-// some of its bounds.
-const listHead = 512
-
 // appendClauses appends the clauses of terms in one view. Each clause has a cursor before the first posting.
 func (p *plan) appendClauses(out []clause, terms []*planTerm, view int) ([]clause, error) {
 	v := p.snapshot.views[view]
@@ -110,8 +106,7 @@ func (p *plan) appendClauses(out []clause, terms []*planTerm, view int) ([]claus
 }
 
 // clause returns the clause of a term in one field and one view. number is the number of the term, and field is an
-// index in t.fields. positions says whether the clause needs positions. The clause has no cursor yet; clause prefetches
-// the head of its list.
+// index in t.fields. positions says whether the clause needs positions. The clause has no cursor yet.
 func (p *plan) clause(t *planTerm, number, field, view int, positions bool) (c clause, err error) {
 	v, m := p.snapshot.views[view], p.fields[t.fields[field]]
 	local := v.reader.Field(m.name)
@@ -122,9 +117,6 @@ func (p *plan) clause(t *planTerm, number, field, view int, positions bool) (c c
 	lengths, err := v.reader.Lengths(local)
 	if err != nil {
 		return c, err
-	}
-	if prefetch != nil {
-		prefetch(list.Postings[:min(len(list.Postings), listHead)])
 	}
 	c = clause{field: t.fields[field], model: m, lengths: lengths, term: number, list: list}
 	if p.words.Combine == CombineBM25F {

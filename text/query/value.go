@@ -256,6 +256,11 @@ func (p *parser) property(name string, t token) part {
 		return part{filter: oneOrAny(any), strict: true}
 	}
 	op, value := comparison(text)
+	if !slices.Contains([]string{"", "=", "==", ">", ">=", "<", "<="}, op) || strings.HasPrefix(value, "!=") {
+		p.note(quoted(text) + ` has a sign that compares nothing (">", ">=", "<" and "<=" compare, "-" before the name ` +
+			`leaves out); it was searched as words`)
+		return part{plain: text}
+	}
 	if linked := wikilink.Name(value); linked != "" {
 		value = linked
 	}

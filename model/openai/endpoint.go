@@ -94,12 +94,12 @@ func (e endpoint) open(what, path string) (*endpoint, error) {
 	case strings.ContainsFunc(e.Key, unicode.IsControl):
 		return nil, fmt.Errorf("%w: the %skey has several lines or control characters: it must be one line", ErrConfig, what)
 	}
-	if !strings.HasSuffix(u.Path, path) {
+	if u.Path = strings.TrimSuffix(u.Path, "/"); !strings.HasSuffix(u.Path, path) {
 		if base := *u; !versioned(u.Path) {
-			base.Path = strings.TrimSuffix(strings.TrimSuffix(u.Path, "/"), "/api/embed") + "/v1" // of Ollama
+			base.Path = strings.TrimSuffix(u.Path, "/api/embed") + "/v1" // of Ollama
 			e.hint = base.String()
 		}
-		u.Path = strings.TrimSuffix(u.Path, "/") + path
+		u.Path += path
 	}
 	e.URL = u.String()
 	if e.Timeout <= 0 {

@@ -244,9 +244,10 @@ func TestConfig(t *testing.T) {
 	check("dims", err)
 	_, err = NewReranker(right, "jina")
 	check("shape", err)
-	if r, err := NewReranker(Server{URL: right.URL}, ShapeTEI); err != nil ||
-		r.endpoint.URL != right.URL {
-		t.Errorf("an address that is whole, of a server with one model: %v", err)
+	for _, slash := range []string{"", "/"} {
+		if r, err := NewReranker(Server{URL: right.URL + slash}, ShapeTEI); err != nil || r.endpoint.URL != right.URL {
+			t.Errorf("an address that is whole, of a server with one model: %+v, %v", r, err)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -32,7 +33,7 @@ type serveSummary struct {
 func (s serveSummary) String() string {
 	return fmt.Sprintf("%s: %s, %s, language %q, model %q", oneLine(s.Name),
 		wording.Plural(s.Documents, "document", "documents"), wording.Plural(s.Chunks, "passage", "passages"),
-		s.Language, s.Model)
+		cmp.Or(s.Language, "unknown"), cmp.Or(s.Model, "none"))
 }
 
 func summaryOf(s *collection.Summary) serveSummary {

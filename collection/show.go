@@ -147,15 +147,16 @@ func (s *pageMaker) cutSnippet(docs documents, doc *sheaf.Document, hit *search.
 		}
 	}
 	spans, own := snippetSpans(doc, &current, content, s.c.o.Passages)
+	kind := chunk.KindOf(hit.Path)
 	if below := spans[own:]; s.forbidden != nil && len(below) > 0 &&
-		len(s.forbidden.Best(content, below, 0, snippet.Width).Matches) > 0 {
+		len(s.forbidden.Best(content, kind, below, 0, snippet.Width).Matches) > 0 {
 		spans = spans[:own] // a snippet shows no forbidden word from under sub-headings
 	}
-	best := s.words.Best(content, spans, own, snippet.Width)
+	best := s.words.Best(content, kind, spans, own, snippet.Width)
 	if len(best.Matches) == 0 && hit.ID == doc.ID {
 		properties := []byte(propertiesText(doc))
 		whole := []sheaf.Span{{End: len(properties)}}
-		if p := s.words.Best(properties, whole, 1, snippet.Width); len(p.Matches) > 0 || isEmpty(best.Text) {
+		if p := s.words.Best(properties, chunk.KindMarkdown, whole, 1, snippet.Width); len(p.Matches) > 0 || isEmpty(best.Text) {
 			best = p
 			best.At = doc.Frontmatter.Start
 		}
@@ -164,7 +165,7 @@ func (s *pageMaker) cutSnippet(docs documents, doc *sheaf.Document, hit *search.
 	if len(best.Matches) == 0 {
 		return
 	}
-	if chunk.KindOf(hit.Path) == chunk.KindMarkdown {
+	if kind == chunk.KindMarkdown {
 		if name := chunk.BlockAt(content, best.At); name != "" { // the named block that has the match
 			out.Block = hit.Doc + "#^" + sheaf.ID(name)
 		}

@@ -13,8 +13,8 @@ import (
 // Best returns the snippet that shows most of the query: whole phrases before single words, then the rarest words. When
 // Best compares two spans, a word that is frequent in the later span counts less. If two spans show equally much, the
 // first wins. There must be at least one span. If the first ownSpans spans show a word of the query, Best does not read
-// the other spans. Snippet.At is an offset in content.
-func (h *Highlighter) Best(content []byte, spans []sheaf.Span, ownSpans, width int) Snippet {
+// the other spans. Snippet.At is an offset in content. A text that is not of kind Markdown keeps its signs.
+func (h *Highlighter) Best(content []byte, kind chunk.Kind, spans []sheaf.Span, ownSpans, width int) Snippet {
 	best, cut := Snippet{At: spans[0].Start}, false
 	for i, span := range spans {
 		if i >= ownSpans && len(best.Matches) > 0 {
@@ -23,9 +23,12 @@ func (h *Highlighter) Best(content []byte, spans []sheaf.Span, ownSpans, width i
 		if span.End > len(content) || span.Start > span.End {
 			continue
 		}
-		var f fence
-		line := lineWith(content, span.Start).Start
-		f.read(stringOf(content[max(0, line-scanBytes):line]))
+		f := endless
+		if kind == chunk.KindMarkdown {
+			f = fence{}
+			line := lineWith(content, span.Start).Start
+			f.read(stringOf(content[max(0, line-scanBytes):line]))
+		}
 		s := h.within(f, stringOf(content[span.Start:span.End]), width)
 		s.At += span.Start
 		s = h.underHeading(s, content)

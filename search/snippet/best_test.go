@@ -11,6 +11,7 @@ import (
 	"sheaf/internal/check"
 	"sheaf/internal/must"
 	"sheaf/search/snippet"
+	"sheaf/text/chunk"
 )
 
 // TestSnippetEndsWithEllipsis checks that a snippet that ends within a paragraph ends with "…".
@@ -26,7 +27,8 @@ func TestSnippetEndsWithEllipsis(t *testing.T) {
 		{"One harbor.\n\nTwo.\n", "One harbor.", "One harbor."},
 	} {
 		span := sheaf.Span{End: strings.Index(c.content, c.part) + len(c.part)}
-		got := highlighter(t, sheaf.Match{Text: "harbor"}).Best([]byte(c.content), []sheaf.Span{span}, 1, snippet.Width)
+		got := highlighter(t, sheaf.Match{Text: "harbor"}).Best([]byte(c.content),
+			chunk.KindMarkdown, []sheaf.Span{span}, 1, snippet.Width)
 		check.Equal(t, got.Text, c.want, "shown for %q of %q", c.part, c.content)
 	}
 }
@@ -63,7 +65,7 @@ func TestSnippetShowsPhrase(t *testing.T) {
 		{"as many words in each", sheaf.Match{Text: "lock"}, []sheaf.Span{first, second},
 			"The [lock] is used in many places."},
 	} {
-		got := highlighter(t, c.query).Best([]byte(content), c.spans, len(c.spans), snippet.Width)
+		got := highlighter(t, c.query).Best([]byte(content), chunk.KindMarkdown, c.spans, len(c.spans), snippet.Width)
 		shown, end := "", 0
 		for _, m := range got.Matches {
 			shown += got.Text[end:m.Start] + "[" + got.Text[m.Start:m.End] + "]"
@@ -84,7 +86,8 @@ func TestSnippetShowsRarestWordOfBody(t *testing.T) {
 		strings.Repeat("Nobody is on the road.\n", 20) + "Take the sledge home.\n"
 	spans := []sheaf.Span{{End: len("Snow in winter.")}, {End: len(content)}}
 	for _, query := range []string{"winter sledge", "sledge winter"} {
-		got := highlighter(t, sheaf.Match{Text: query}).Best([]byte(content), spans, len(spans), snippet.Width)
+		got := highlighter(t, sheaf.Match{Text: query}).Best([]byte(content),
+			chunk.KindMarkdown, spans, len(spans), snippet.Width)
 		check.That(t, strings.Contains(got.Text, "sledge"), "%s: shown is %q", query, got.Text)
 		check.Equal(t, got.At, strings.Index(content, "sledge"), "%s: place", query)
 	}
@@ -97,7 +100,8 @@ func TestSnippetOfOwnText(t *testing.T) {
 	for query, want := range map[string]string{"harbor lighthouse": "The harbor.",
 		"lighthouse": "The harbor. Below The harbor and the lighthouse."} {
 		h := highlighter(t, sheaf.Match{Text: query})
-		check.Equal(t, h.Best([]byte(content), []sheaf.Span{own, all}, 1, snippet.Width).Text, want, "shown for %q", query)
+		check.Equal(t, h.Best([]byte(content),
+			chunk.KindMarkdown, []sheaf.Span{own, all}, 1, snippet.Width).Text, want, "shown for %q", query)
 	}
 }
 
@@ -105,7 +109,7 @@ func TestSnippetOfOwnText(t *testing.T) {
 func TestSnippetBehindByteOrderMark(t *testing.T) {
 	const text = "\ufeff# Foo\n\nUnder the heading.\n"
 	spans := []sheaf.Span{{End: 3}, {Start: 3, End: len(text)}}
-	got := highlighter(t, sheaf.Match{Text: "heron"}).Best([]byte(text), spans, 1, snippet.Width)
+	got := highlighter(t, sheaf.Match{Text: "heron"}).Best([]byte(text), chunk.KindMarkdown, spans, 1, snippet.Width)
 	check.Equal(t, got.Text, "Foo Under the heading.", "")
 }
 
@@ -113,7 +117,8 @@ func TestSnippetBehindByteOrderMark(t *testing.T) {
 func TestSnippetAfterCode(t *testing.T) {
 	const code, after = "```\nnaive\n", "```\n\n> the heron\n\n| a | b |\n"
 	h := highlighter(t, sheaf.Match{Text: "heron"})
-	s := h.Best([]byte(code+after), []sheaf.Span{{Start: len(code), End: len(code + after)}}, 1, snippet.Width)
+	s := h.Best([]byte(code+after),
+		chunk.KindMarkdown, []sheaf.Span{{Start: len(code), End: len(code + after)}}, 1, snippet.Width)
 	check.Equal(t, s.Text, "the heron a b", "snippet")
 }
 
@@ -138,7 +143,7 @@ func TestHeadingRowOfTable(t *testing.T) {
 		{"below a table", "| name | region |\n|---|---|\n" + rows + "\nThe zebra | here.\n", "zebra", ""},
 	} {
 		h := highlighter(t, sheaf.Match{Text: c.query})
-		got := h.Best([]byte(c.content), []sheaf.Span{{End: len(c.content)}}, 1, snippet.Width)
+		got := h.Best([]byte(c.content), chunk.KindMarkdown, []sheaf.Span{{End: len(c.content)}}, 1, snippet.Width)
 		check.That(t, (c.want != "" || !strings.Contains(got.Text, "region")) && strings.HasPrefix(got.Text, c.want),
 			"%s: the snippet is %q, want that it begins with %q", c.name, got.Text, c.want)
 		for _, m := range got.Matches {
@@ -160,7 +165,7 @@ func TestWordOfHeadingRow(t *testing.T) {
 	for _, spans := range [][]sheaf.Span{{{End: len(table)}}, {{End: half}, {Start: half, End: len(table)}}} {
 		for _, word := range []string{"k0x", "k1x", "k120x", "k377x"} {
 			h := highlighter(t, sheaf.Match{Text: "price of " + word})
-			got := h.Best([]byte(table), spans, len(spans), snippet.Width)
+			got := h.Best([]byte(table), chunk.KindMarkdown, spans, len(spans), snippet.Width)
 			marked := []string{}
 			for _, m := range got.Matches {
 				marked = append(marked, got.Text[m.Start:m.End])
@@ -176,7 +181,7 @@ func TestMarksShownHeadingRow(t *testing.T) {
 	table := "Zulu is a word.\n\n| Zulu | Other |\n|---|---|\n| quagga | nothing |\n" +
 		strings.Repeat("| a long row of a table | with words |\n", 40)
 	h := highlighter(t, sheaf.Match{Text: "quagga zulu"})
-	got := h.Best([]byte(table), []sheaf.Span{{End: len(table)}}, 1, snippet.Width)
+	got := h.Best([]byte(table), chunk.KindMarkdown, []sheaf.Span{{End: len(table)}}, 1, snippet.Width)
 	marked := []string{}
 	for _, m := range got.Matches {
 		marked = append(marked, got.Text[m.Start:m.End])
@@ -291,4 +296,12 @@ func TestHighlighterWords(t *testing.T) {
 	got = highlighter(t, sheaf.Match{Text: "commit"}).Words(ctx, strings.Repeat("one ", 1000)+"commit",
 		10)
 	check.That(t, got == nil, "for nobody: %q", got)
+}
+
+// TestCodeKeepsItsSigns checks that the snippet of a file that is no Markdown shows every sign.
+func TestCodeKeepsItsSigns(t *testing.T) {
+	const code = "# heron\ndef f(*args, **kwargs):\n    return re.match(r\"\\.\\[x\\]\", a[0](b) | c) # *so* &lt; <b>\n"
+	got := highlighter(t, sheaf.Match{Text: "heron"}).Best([]byte(code),
+		chunk.KindCode, []sheaf.Span{{End: len(code)}}, 1, 200)
+	check.Equal(t, got.Text, strings.Join(strings.Fields(code), " "), "text")
 }

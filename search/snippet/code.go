@@ -74,6 +74,9 @@ type fence struct {
 	quoted bool
 }
 
+// endless is the state in a text that is code from its first line to its last.
+var endless = fence{mark: "\x00"}
+
 // fenceMark returns the mark of the fence that a line begins with, or "".
 func fenceMark(line string) string {
 	for _, c := range []string{"`", "~"} {

@@ -182,7 +182,8 @@ func TestResolve(t *testing.T) {
 		record(t, "docs/en/guide/start.mdx", "# S\nx"), record(t, "docs/fr/guide/start.mdx", "# S\nx"),
 		record(t, "docs/en/guide/more/index.mdx", "# M\n## Own\nx"),
 		record(t, "readme.md", "# Top\nx"), record(t, "fold\xe9/n\xff.md", "# X\nx [[a]]"),
-		record(t, "sub/a.md", "# in sub\n"), record(t, "other/deep/note.md", "# N\nx"), record(t, "sub/readme.md", "# R\nx"))
+		record(t, "sub/a.md", "# in sub\n"), record(t, "other/deep/note.md", "# N\nx"), record(t, "sub/readme.md", "# R\nx"),
+		record(t, "sub/Re: x.md", "# Re\nx [[http: y]]"), record(t, "http: y.md", "# Y\nx"))
 	v := c.View()
 	defer v.Close()
 	for _, l := range []struct {
@@ -222,6 +223,11 @@ func TestResolve(t *testing.T) {
 		{"notes:a.md", sheaf.LinkMarkdown, "/uide/start", "", ""},
 		{"notes:a.md", sheaf.LinkMarkdown, "guide/start", "", ""},
 		{"notes:a.md", sheaf.LinkMarkdown, "https://x.org/second.md", "", ""},
+		{"notes:a.md", sheaf.LinkMarkdown, "sub/Re: x.md", "", "notes:sub/Re: x.md"},
+		{"notes:sub/a.md", sheaf.LinkMarkdown, "Re: x.md", "", ""},
+		{"notes:a.md", sheaf.LinkWiki, "re: x", "Re", "notes:sub/Re: x.md#re"},
+		{"notes:a.md", sheaf.LinkEmbed, "Re: x", "", "notes:sub/Re: x.md"},
+		{"notes:a.md", sheaf.LinkWiki, "http://y", "", ""},
 		{"notes:a.md", sheaf.LinkMarkdown, "missing.md", "", ""},
 		{"notes:a.md", sheaf.LinkWiki, "missing", "", ""},
 	} {
@@ -236,6 +242,7 @@ func TestResolve(t *testing.T) {
 	}
 	check.That(t, !v.Holds("note", ""), "a tree that is not there holds documents")
 	check.List(t, v.Backlinks("notes:second.md"), []sheaf.ID{"notes:a.md"}, "back-links")
+	check.List(t, v.Backlinks("notes:http: y.md"), []sheaf.ID{"notes:sub/Re: x.md"}, "back-links of a name with a colon")
 	refs := v.References("notes:second.md")
 	check.That(t, len(refs) == 1 && refs[0].Link.Fragment == "Part two" && refs[0].From == "notes:a.md#a-note",
 		"references %+v", refs)

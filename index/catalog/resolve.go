@@ -58,7 +58,7 @@ func (v *View) ResolveAmong(among Among, from sheaf.ID, link sheaf.Link) (id she
 }
 
 func (v *View) resolveDocument(among Among, from sheaf.ID, link sheaf.Link) (sheaf.ID, bool) {
-	if hasScheme(link.Target) {
+	if hasScheme(link) {
 		return "", false
 	}
 	link.Target = address(link)
@@ -110,7 +110,7 @@ type target struct {
 // parseTarget reads the target of a link in a file. For targets outside the collection it returns the zero target.
 func parseTarget(file string, link sheaf.Link) (t target) {
 	link.Target = address(link)
-	if link.Target == "" || strings.HasPrefix(link.Target, "//") || hasScheme(link.Target) {
+	if link.Target == "" || strings.HasPrefix(link.Target, "//") || hasScheme(link) {
 		return target{}
 	}
 	written := strings.TrimSuffix(link.Target, "/")
@@ -177,10 +177,11 @@ func cutPage(plain, suffix string) (string, bool) {
 	return source, ending == ""
 }
 
-// hasScheme reports whether a target begins with the scheme of a URL. One letter and a colon are a Windows drive.
-func hasScheme(target string) bool {
-	scheme, _, ok := strings.Cut(target, ":")
-	if !ok || len(scheme) < 2 {
+// hasScheme reports whether a link begins with the scheme of a URL. One letter and a colon are a Windows drive. In wiki
+// links, "//" must follow, because the name of a note may have a colon: [[Poem: Example]].
+func hasScheme(link sheaf.Link) bool {
+	scheme, rest, ok := strings.Cut(link.Target, ":")
+	if !ok || len(scheme) < 2 || link.Kind != sheaf.LinkMarkdown && !strings.HasPrefix(rest, "//") {
 		return false
 	}
 	letter := func(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }

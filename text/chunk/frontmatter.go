@@ -1,6 +1,7 @@
 package chunk
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -311,15 +312,15 @@ func (f *frontmatter) warn(line int, format string, args ...any) {
 	f.warnings = append(f.warnings, sheaf.Warning{Line: line, Message: "frontmatter: " + fmt.Sprintf(format, args...)})
 }
 
-// appendNames appends the values of a list to names, or the parts of a scalar between separators. It cuts the text in
-// prefix from the beginning of each name, and skips repetitions.
+// appendNames appends the values of a list to names, or the parts of a scalar between separators. Some programs write
+// a JSON list as a scalar. appendNames cuts the text in prefix from the beginning of each name, and skips repetitions.
 func (f *frontmatter) appendNames(names []string, e yamlEntry, separators, prefix string) []string {
 	for _, s := range e.values {
 		if s.isNull() {
 			continue
 		}
 		parts := []string{s.raw}
-		if !e.list {
+		if !e.list && (s.raw == "" || s.raw[0] != '[' || json.Unmarshal([]byte(s.raw), &parts) != nil) {
 			parts = strings.FieldsFunc(s.raw, func(r rune) bool { return strings.ContainsRune(separators, r) })
 		}
 		for _, part := range parts {

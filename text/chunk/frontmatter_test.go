@@ -77,8 +77,10 @@ func TestDoubleColonsInFrontmatter(t *testing.T) {
 	for front, want := range map[string]string{
 		"tags:: one, two\nalias:: The Cat":   "[one two] [The Cat] [{tags false [one, two]} {alias false [The Cat]}]",
 		"tags::\r\n  - #one\r\nm:\r\n  a: 1": "[one] [] [{tags true [#one]} {m.a false [1]}]",
-		"by:: [[Ann]], [[Bob]]":              "[] [] [{by true [Ann Bob]}]",
-		"url: a::b\nat: ::1":                 "[] [] [{url false [a::b]} {at false [::1]}]",
+		"tags: '[\"a b\", \"#c\"]'\nalias: '[\"D, E\"]'": "[a b c] [D, E] " +
+			"[{tags false [[\"a b\", \"#c\"]]} {alias false [[\"D, E\"]]}]",
+		"by:: [[Ann]], [[Bob]]": "[] [] [{by true [Ann Bob]}]",
+		"url: a::b\nat: ::1":    "[] [] [{url false [a::b]} {at false [::1]}]",
 	} {
 		doc := cut(t, "a.md", "---\n"+front+"\n---\n# A\n")
 		check.Equal(t, fmt.Sprint(doc.Tags, " ", doc.Aliases, " ", doc.Properties), want, "%s", front)

@@ -297,8 +297,9 @@ func lineMark(line string) int {
 	case strings.HasPrefix(line, ">"), strings.HasPrefix(line, "|"):
 		return 1
 	}
-	if n := len(line) - len(strings.TrimLeft(line, "#")); n > 0 && n <= 6 && n < len(line) && line[n] == ' ' {
-		return n + 1
+	n := len(line) - len(strings.TrimLeft(line, "#"))
+	if n > 0 && n <= 6 && (n == len(line) || line[n] == ' ' || line[n] == '\t') {
+		return min(n+1, len(line))
 	}
 	digits := len(line) - len(strings.TrimLeft(line, "0123456789"))
 	if digits > 0 && digits <= 3 && strings.HasPrefix(line[digits:], ". ") {

@@ -159,6 +159,9 @@ func TestSnippet(t *testing.T) {
 			"A <red> H2Os"},
 		{"character references", sheaf.Match{Text: "red"}, "R&amp;D&nbsp;&#8212;&#27;&#10;a &lt;red&gt; &semi; fox " +
 			"&copyred; & &nosuch; `&lt;`", "R&D — a <<red>> ; fox &copyred; & &nosuch; `&lt;`"},
+		{"headings", sheaf.Match{Text: "red"}, "##\n\n# \n\n#\tA\n\n#b ## c red\n###", "A #b ## c <red>"},
+		{"escapes", sheaf.Match{Text: "max_size C#"}, "Set max\\_size in C\\# and \\_size. `d\\_e` \\\\max \\[a\\](b)",
+			"Set <max_size> in <C#> and _<size>. `d\\_e` \\\\<max> [a](b)"},
 		{"code spans stay", sheaf.Match{Text: "wordone"}, "**Put** a `<div>` tag wordone: `![](http://x)`, `<!-- c -->`, " +
 			"``[[li`nk]]``, `**bold**`, `a|b` ` **here**",
 			"Put a `<div>` tag <wordone>: `![](http://x)`, `<!-- c -->`, ``[[li`nk]]``, `**bold**`, `a|b` ` here"},

@@ -230,10 +230,8 @@ func cutField(text string, line bool) (name, value string, ok bool) {
 		return "", "", false
 	}
 	name, value = text[:at], text[at+len("::"):]
-	if line {
-		if value == "" || value[0] != ' ' && value[0] != '\t' {
-			return "", "", false
-		}
+	if line && (value == "" || value[0] != ' ' && value[0] != '\t') {
+		return "", "", false
 	}
 	name, value = strings.Trim(strings.Trim(name, "*_"), " \t"), strings.TrimSpace(value)
 	if plain := strings.TrimLeftFunc(name, isOrnament); plain != "" {
@@ -243,13 +241,8 @@ func cutField(text string, line bool) (name, value string, ok bool) {
 	other := strings.ContainsFunc(name, func(c rune) bool {
 		return c < utf8.RuneSelf && !isWordByte(byte(c)) && c != '_' && c != '-' && c != ' ' && c != '/'
 	})
-	if name == "" || other || unicode.IsDigit(first) || strings.HasPrefix(value, ":") {
-		return "", "", false
-	}
-	if IsAccessProperty(name) {
-		return "", "", false
-	}
-	return name, value, true
+	ok = name != "" && !other && !unicode.IsDigit(first) && !strings.HasPrefix(value, ":") && !IsAccessProperty(name)
+	return name, value, ok
 }
 
 // isOrnament reports whether r is a sign such as an emoji, or the space after it.

@@ -259,6 +259,5 @@ func ChunkColumns(document []store.Column, depth int) []store.Column {
 	c := store.Column{Name: sheaf.ColumnDepth, Values: []sheaf.Value{sheaf.NumberValue(float64(depth))}}
 	byName := func(d store.Column, name string) int { return strings.Compare(d.Name, name) }
 	at, _ := slices.BinarySearchFunc(document, c.Name, byName)
-	out := make([]store.Column, 0, len(document)+1)
-	return append(append(append(out, document[:at]...), c), document[at:]...)
+	return slices.Concat(document[:at], []store.Column{c}, document[at:])
 }

@@ -200,14 +200,13 @@ func Relist(ctx context.Context, c *catalog.Catalog) (changed bool, err error) {
 		return false, err
 	}
 	settings := view.Settings()
+	settings.Extra = maps.Clone(settings.Extra)
 	u := catalog.Update{Settings: &settings} // an update writes the copy
 	if skippedErr != nil {
 		u.Skipped = &[]catalog.Skip{}
-		settings.Extra = maps.Clone(settings.Extra)
 		delete(settings.Extra, skippedKey) // makes the next run write the list
 	}
 	if pendingErr != nil {
-		settings.Extra = maps.Clone(settings.Extra)
 		delete(settings.Extra, parserKey) // it is unknown which documents wait to be read again
 		pending := map[sheaf.ID]string{}
 		for id := range view.Files() {

@@ -156,7 +156,8 @@ func (s *pageMaker) cutSnippet(docs documents, doc *sheaf.Document, hit *search.
 	if len(best.Matches) == 0 && hit.ID == doc.ID {
 		properties := []byte(propertiesText(doc))
 		whole := []sheaf.Span{{End: len(properties)}}
-		if p := s.words.Best(properties, chunk.KindMarkdown, whole, 1, snippet.Width); len(p.Matches) > 0 || isEmpty(best.Text) {
+		p := s.words.Best(properties, chunk.KindMarkdown, whole, 1, snippet.Width)
+		if len(p.Matches) > 0 || isEmpty(best.Text) {
 			best = p
 			best.At = doc.Frontmatter.Start
 		}

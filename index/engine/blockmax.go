@@ -435,8 +435,8 @@ func (s *scratch) join(b *bound, ordinals, frequencies []uint32) {
 	}
 }
 
-// addJoined computes scores from the frequencies that join has added up. It adds these scores to the sums, and marks the
-// changed sums. start is the first ordinal of the window.
+// addJoined computes scores from the frequencies that join has added up. It adds these scores to the sums, and marks
+// the changed sums. start is the first ordinal of the window.
 func (s *scratch) addJoined(b *bound, start uint32) {
 	for w, word := range s.joined {
 		s.seen[w] |= word

@@ -361,7 +361,7 @@ func (m *maxScore) scanMany(start, end uint32, first int, rest float64) int {
 	return m.keepAllowed(s.gather(start, m.top.threshold()/slack-rest))
 }
 
-// scan adds the scores of a clause's postings, with begin <= ordinal < end, to the sums of the window, and marks the
+// scan adds the scores of a clause's postings, with begin <= ordinal < end, to the sums of the window. It marks the
 // changed sums. For a BM25F term with several fields, scan only adds up the frequencies.
 func (m *maxScore) scan(b *bound, begin, end uint32) {
 	for i := range b.fields {

@@ -62,12 +62,6 @@ func TestDiacritics(t *testing.T) {
 		{"tr", "çiçekler", "cicekler"},
 		{"ru", "за\u0301мок", "замок"},
 		{"ar", "الكِتابُ", "الكتاب"},
-		{"hi", "हिन्दी", "हिंदी"},
-		{"", "सम्बन्ध", "संबंध"},
-		{"", "पञ्च", "पंच"},
-		{"hi", "क़लम", "कलम"},
-		{"mr", "अङ्क", "अंक"},
-		{"", "पाँच", "पांच"},
 	} {
 		a := analyzer(t, c.language)
 		check.That(t, finds(a, c.written, c.bare), "%s: %q has the terms %s and is not found by %s", c.language, c.written,

@@ -60,8 +60,7 @@ func isASCII(s string) bool {
 // Fold returns text in the form of unstemmed terms: NFKC and lower case. It removes the diacritics of Latin, Greek
 // and Cyrillic letters, but keeps й, which is a separate letter. It removes vowel marks of Arabic and Hebrew, and
 // invisible characters such as soft hyphens. It writes digits of any script as 0 to 9, and ß as ss. It unifies
-// variants of alef, yeh, kaf and teh marbuta, and spellings of Devanagari: see [devanagari]. In other scripts marks are
-// letters, so Fold keeps them.
+// variants of alef, yeh, kaf and teh marbuta. In other scripts marks are letters, so Fold keeps them.
 func (a *Analyzer) Fold(text string) string { return strip(lower(text)) }
 
 // strip turns a result of lower into the result of Fold.
@@ -71,15 +70,8 @@ func strip(s string) string {
 	}
 	var b strings.Builder
 	b.Grow(len(s))
-	s = norm.NFD.String(s)
-	var base, before rune // the last character that is not a mark, and the last one
-	for i, r := range s {
-		if r >= 'ऀ' && r <= 'ॿ' {
-			if r = devanagari(s[i:], before); r == 0 {
-				continue
-			}
-		}
-		before = r
+	var base rune // the last character that is not a mark
+	for _, r := range norm.NFD.String(s) {
 		switch {
 		case r < utf8.RuneSelf:
 			b.WriteByte(byte(r))
@@ -106,32 +98,6 @@ func strip(s string) string {
 		base = r
 	}
 	return norm.NFC.String(b.String())
-}
-
-// devanagari returns the character that Fold writes for the first one of s, or 0 for none. A nasal before a stop of its
-// row becomes an anusvara, because both spellings are right: हिन्दी and हिंदी. So does a candrabindu. Fold removes
-// nuktas, which people often leave out. The parameter before is the character that Fold wrote last, or 0.
-func devanagari(s string, before rune) rune {
-	const anusvara, virama, nukta = 'ं', '्', '़'
-	r, size := utf8.DecodeRuneInString(s)
-	switch r {
-	case 'ँ':
-		return anusvara
-	case 'ङ', 'ञ', 'ण', 'न', 'म':
-		behind := strings.TrimPrefix(s[size:], string(nukta))
-		if behind, ok := strings.CutPrefix(behind, string(virama)); ok && before != 0 {
-			if stop, _ := utf8.DecodeRuneInString(behind); stop >= r-4 && stop < r {
-				return anusvara
-			}
-		}
-	case virama:
-		if before == anusvara {
-			return 0
-		}
-	case nukta:
-		return 0
-	}
-	return r
 }
 
 // isIgnorable reports whether a character is invisible and changes no word, such as a soft hyphen, joiner or selector.

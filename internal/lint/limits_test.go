@@ -20,8 +20,8 @@ import (
 
 // limits are the largest allowed values. When you make a measure smaller, lower its limit.
 var limits = map[string]int{
-	"lines of Go without tests":                                      115490,
-	"lines of tests in Go":                                           64938,
+	"lines of Go without tests":                                      115456,
+	"lines of tests in Go":                                           64957,
 	"lines over 120 columns":                                         0,
 	"lines of tests over 120 columns":                                0,
 	"structs with more than 12 fields (not JSON, Options or engine)": 7,
